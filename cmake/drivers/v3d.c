@@ -1,11 +1,16 @@
 /* Mesa's shim for Broadcom's V3D, as far as Mesa's Vulkan driver needs it: it wants a kernel that
  * can wait for several semaphores and has a queue for the CPU's jobs, and of a Raspberry Pi 5 other
  * identification words. The driver submits from a thread of its own, so that a wait must not end
- * before what it waits for was submitted: the driver would free what its thread still uses.
+ * before what it waits for was submitted, nor before that thread has put its things away, which
+ * takes less than any GPU's work: the driver would free what its thread still uses. Mesa's shim
+ * gives every object to wait for the same handle, so that the first job of a submission would end
+ * all waits.
  * WAVEFIT_V3D=71: V3D 7.1, else 4.2. Nothing is executed. */
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #define drm_shim_driver_init mesa_driver_init
 #include "broadcom/drm-shim/v3d_noop.c"
@@ -44,7 +49,8 @@ static int get_param(int fd, unsigned long request, void *arg)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
-static bool signalled[MOST_SYNCS];
+static bool signalled[MOST_SYNCS], used[MOST_SYNCS];
+static pid_t submitter; /* the driver's thread; 0: nothing was submitted */
 
 static void set_signalled(const uint32_t *handles, uint32_t count, bool value)
 {
@@ -58,6 +64,9 @@ static void set_signalled(const uint32_t *handles, uint32_t count, bool value)
 /* What the submission would signal when it is done is signalled at once. */
 static int submit(uint64_t extensions)
 {
+    pthread_mutex_lock(&lock);
+    submitter = gettid();
+    pthread_mutex_unlock(&lock);
     const struct drm_v3d_extension *e = (const void *)(uintptr_t)extensions;
     for (; e; e = (const void *)(uintptr_t)e->next) {
         const struct drm_v3d_multi_sync *m = (const void *)e;
@@ -99,6 +108,30 @@ static bool are_signalled(const struct drm_syncobj_wait *w)
     return count == w->count_handles || (count && !(w->flags & DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL));
 }
 
+/* Whether the thread sleeps: it does where it waits for the next submission. */
+static bool sleeps(pid_t thread)
+{
+    char path[64], text[512] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return true; /* it has ended */
+    const size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    const char *state = strrchr(text, ')');
+    return !state || state[1] == '\0' || state[2] == 'S';
+}
+
+static void wait_for_submitter(void)
+{
+    pthread_mutex_lock(&lock);
+    const pid_t thread = submitter;
+    pthread_mutex_unlock(&lock);
+    while (thread && thread != gettid() && !sleeps(thread))
+        usleep(20);
+}
+
 static int wait_for_syncs(int fd, unsigned long request, void *arg)
 {
     struct drm_syncobj_wait *w = arg;
@@ -111,7 +144,9 @@ static int wait_for_syncs(int fd, unsigned long request, void *arg)
         late = pthread_cond_timedwait(&more, &lock, &until);
     const bool done = are_signalled(w) || late;
     pthread_mutex_unlock(&lock);
-    if (!done)
+    if (done)
+        wait_for_submitter();
+    else
         errno = ETIME;
     return done ? 0 : -1;
 }
@@ -123,14 +158,32 @@ static int reset_syncs(int fd, unsigned long request, void *arg)
     return 0;
 }
 
-static ioctl_fn_t create_by_mesa;
-
 static int create_sync(int fd, unsigned long request, void *arg)
 {
     struct drm_syncobj_create *c = arg;
-    const int result = create_by_mesa(fd, request, arg);
-    set_signalled(&c->handle, 1, (c->flags & DRM_SYNCOBJ_CREATE_SIGNALED) != 0);
-    return result;
+    uint32_t handle = 1; /* 0 is none */
+    pthread_mutex_lock(&lock);
+    while (handle < MOST_SYNCS && used[handle])
+        handle++;
+    const bool room = handle < MOST_SYNCS;
+    if (room) {
+        used[handle] = true;
+        signalled[handle] = (c->flags & DRM_SYNCOBJ_CREATE_SIGNALED) != 0;
+        c->handle = handle;
+    }
+    pthread_mutex_unlock(&lock);
+    if (!room)
+        errno = ENOMEM;
+    return room ? 0 : -1;
+}
+
+static int destroy_sync(int fd, unsigned long request, void *arg)
+{
+    const struct drm_syncobj_destroy *d = arg;
+    pthread_mutex_lock(&lock);
+    used[d->handle % MOST_SYNCS] = false;
+    pthread_mutex_unlock(&lock);
+    return 0;
 }
 
 extern ioctl_fn_t core_ioctls[];
@@ -147,8 +200,8 @@ void drm_shim_driver_init(void)
     all[DRM_V3D_SUBMIT_CPU] = submit_cpu;
     shim_device.driver_ioctls = all;
     shim_device.driver_ioctl_count = DRM_V3D_SUBMIT_CPU + 1;
-    create_by_mesa = core_ioctls[_IOC_NR(DRM_IOCTL_SYNCOBJ_CREATE)];
     core_ioctls[_IOC_NR(DRM_IOCTL_SYNCOBJ_CREATE)] = create_sync;
+    core_ioctls[_IOC_NR(DRM_IOCTL_SYNCOBJ_DESTROY)] = destroy_sync;
     core_ioctls[_IOC_NR(DRM_IOCTL_SYNCOBJ_WAIT)] = wait_for_syncs;
     core_ioctls[_IOC_NR(DRM_IOCTL_SYNCOBJ_RESET)] = reset_syncs;
 }

@@ -152,6 +152,8 @@ MISSING(HIMENO, device, wf_himeno_create,
         (wf_device * device, const wf_himeno_params *params, wf_himeno **out))
 MISSING(HIMENO, NULL, wf_himeno_start, (wf_himeno * himeno))
 MISSING(HIMENO, NULL, wf_himeno_write, (wf_himeno * himeno, const wf_himeno_arrays *arrays))
+MISSING(HIMENO, NULL, wf_himeno_write_planes,
+        (wf_himeno * himeno, uint32_t first, uint32_t planes, const float *p))
 MISSING(HIMENO, NULL, wf_himeno_run,
         (wf_himeno * himeno, uint32_t iterations, float *gosa, double *seconds, bool *gpu_clock))
 MISSING(HIMENO, NULL, wf_himeno_run_each,

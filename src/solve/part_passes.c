@@ -29,7 +29,7 @@ static wf_result submit(wfi_part_passes *p, const wfi_pass_parts *parts, double 
     if (result == WF_SUCCESS)
         result = wfi_device_goes_on(p->device);
     if (result == WF_SUCCESS)
-        result = wfi_stream_submit(&p->early, parts->early, parts->user);
+        result = wfi_stream_submit_beside(&p->early, parts->early, parts->user);
     if (result != WF_SUCCESS)
         return result;
     if (parts->late)

@@ -14,8 +14,9 @@ typedef struct wfi_part_passes {
     double early_seconds, begun; /* of the pass under way: device time, host clock */
 } wfi_part_passes;
 
-/* What a pass records, on the queue in this order; late NULL: there is no second part. The second
- * may run beside the first, but not before what was submitted earlier has ended. */
+/* What a pass records, on the queue in this order; late NULL: there is no second part. The first
+ * begins with what may run beside the pass before, the copies of planes that have come, and has a
+ * barrier behind it. The second may run beside the first from that barrier on. */
 typedef struct wfi_pass_parts {
     wfi_record_fn early, late;
     void *user;

@@ -28,6 +28,9 @@ typedef struct test_built {
 bool test_first_of_its_kind(test_built *built, const wfi_pipeline_desc *desc);
 void test_built_free(test_built *built);
 
+/* Whether the driver has the statistic, under any of the names that wavefit knows. */
+bool test_tells_spills(const wfi_pipeline *pipeline);
+
 /* Whether the pipeline keeps registers in memory, by the statistics of its compiler, which are
  * described in *out. The test fails where the compiler says nothing. */
 bool test_spills(const wfi_point *point, const wfi_pipeline *pipeline, wf_kernel_info *out);

@@ -16,6 +16,17 @@ bool test_quick(void)
     return test_emulated() || getenv("WAVEFIT_TEST_QUICK") != NULL;
 }
 
+bool test_is_mine(uint32_t number)
+{
+    const char *text = getenv("WAVEFIT_TEST_PART");
+    char *end = NULL;
+    if (!text)
+        return true;
+    const unsigned long part = strtoul(text, &end, 10);
+    const unsigned long parts = *end == '/' ? strtoul(end + 1, NULL, 10) : 0;
+    return parts == 0 || number % parts == part % parts;
+}
+
 uint32_t test_legal_defaults(const wf_caps *caps, const wfi_problem *problem)
 {
     const wfi_family *family = wfi_family_get(problem->family);

@@ -13,6 +13,10 @@ typedef void (*test_point_fn)(void *user, const wfi_point *point);
 
 bool test_quick(void);
 
+/* WAVEFIT_TEST_PART=K/N has one process of N build what falls to it of things that are numbered
+ * from 0 on; without it everything is this process's. */
+bool test_is_mine(uint32_t number);
+
 /* The number of the family's variants whose defaults are legal for the problem: the least number
  * of points of a quick walk. */
 uint32_t test_legal_defaults(const wf_caps *caps, const wfi_problem *problem);

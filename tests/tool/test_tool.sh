@@ -237,7 +237,9 @@ if [ -f "$drivers/libintel_noop_drm_shim.so" ] && [ -z "${WAVEFIT_TEST_BRIEF:-}"
     expect 3 'WAVEFIT_DRIVERS' explain matmul --target intel:dg2
     export WAVEFIT_DRIVERS=$drivers
     expect 0 'DG2' explain matmul --shape 1024x1024x1024 --target intel:dg2
+    check 'the shim says nothing of its own' sh -c '! grep Unknown err'
     expect 0 'Instruction count' explain spmv --matrix poisson27:8 --target nvk:ampere
+    check 'nor does the other' sh -c '! grep Unknown err'
     # A target that is not here does not keep the others from being compared; and the same numbers
     # as by themselves.
     expect 0 'intel:dg2 +[1-9][0-9]* live +0 +[1-9][0-9]* +100 %.* us  (memory|loads|arithmetic)$' \
