@@ -1,8 +1,13 @@
 #!/usr/bin/env python3
 """Prints ladders of several devices as one table in Markdown, a row a step: ladder_tables.py
 NAME=FILE.json…. Files are of `wavefit ladder --json`, those of `--target` too, of which registers
-and occupancy are told. bench/notes/ladders.md has such tables."""
+and occupancy are told.
+
+ladder_tables.py --into PAGE.md NAME=FILE.json… puts new times of a device into a page's tables, in
+the column of that name and in "gain" and "over" behind it; bench/notes/ladders.md has such
+tables. A ladder's table is the one that has its steps alone."""
 import json
+import re
 import sys
 
 
@@ -39,11 +44,56 @@ def cell(case):
     return "" if case["status"] in ("cancelled", "skipped") else case["status"]
 
 
-names, files = zip(*(argument.split("=", 1) for argument in sys.argv[1:]))
-ladders = []
-for path in files:
+def read(path):
     with open(path, encoding="utf-8") as file:
-        ladders.append({case["study"]["rung"]: case for case in json.load(file)["cases"]})
+        return {case["study"]["rung"]: case for case in json.load(file)["cases"]}
+
+
+def gain_alone(study):
+    low, high = study.get("gain_low", 0), study.get("gain_high", 0)
+    wide = high > 1.3 * low > 0
+    marks = (" ?" if study.get("unsure") else "") + (" *" if study.get("other_clock") else "")
+    if "gain" not in study:
+        return ""
+    return (f"×{study['gain']:.3g}" if study["gain"] < 1000 else f"×{study['gain']:.0f}") + (
+        f" ({low:.2g}–{high:.2g})" if wide else "") + marks
+
+
+def put_into(page, ladders):
+    """Rewrites each table's cells of the devices that are given."""
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+
+    def rewrite(match):
+        rows = [[cell.strip() for cell in line.strip("|").split("|")]
+                for line in match.group(0).strip().split("\n")]
+        steps = {row[0].strip("`") for row in rows[2:]}
+        fitting = [(name, ladder) for name, ladder in ladders
+                   if name in rows[0] and steps <= set(ladder)]
+        for name, ladder in fitting:
+            at = rows[0].index(name)
+            for row in rows[2:]:
+                case = ladder[row[0].strip("`")]
+                over = case["study"].get("compared_with", "") if "gain" in case["study"] else ""
+                if "median" in case.get("time_us", {}):
+                    row[at] = time(case["time_us"]["median"])
+                    row[at + 1:at + 3] = [gain_alone(case["study"]), f"`{over}`" if over else ""]
+        if not fitting:
+            return match.group(0)
+        return "".join("| " + " | ".join(row) + " |\n" if i != 1 else "|" + "|".join(row) + "|\n"
+                       for i, row in enumerate(rows))
+
+    text = re.sub(r"(?:^\|.*\|\n)+", rewrite, text, flags=re.M)
+    with open(page, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+if sys.argv[1] == "--into":
+    put_into(sys.argv[2], [(name, read(path)) for name, path in
+                           (argument.split("=", 1) for argument in sys.argv[3:])])
+    sys.exit()
+names, files = zip(*(argument.split("=", 1) for argument in sys.argv[1:]))
+ladders = [read(path) for path in files]
 print("| step | over | in the text | " + " | ".join(names) + " |")
 print("|---|---|---|" + "---|" * len(names))
 for rung, case in ladders[0].items():

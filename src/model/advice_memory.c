@@ -8,11 +8,12 @@
 #include "model/duration.h"
 
 #define NEAR_FLOOR 1.15
-#define ARITHMETIC 16.0   /* operations a byte above which arithmetic should be the limit */
-#define VALUES 1.0        /* values loaded a multiply-add, above which loads are the limit */
-#define FETCHED_TWICE 1.5 /* bytes that work-groups fetch over the fewest possible */
-#define MOST_TIME 0.6     /* fraction of the time that fetching them takes at the measured rate */
-#define SLOW_F64 4.0      /* f32 rate over f64 rate */
+#define ARITHMETIC 16.0     /* operations a byte above which arithmetic should be the limit */
+#define VALUES 1.0          /* values loaded a multiply-add, above which loads are the limit */
+#define FETCHED_TWICE 1.5   /* bytes that work-groups fetch over the fewest possible */
+#define MOST_TIME 0.6       /* fraction of the time that fetching them takes at the measured rate */
+#define UNSURE_HEADROOM 1.5 /* where caches may have given those bytes as well */
+#define SLOW_F64 4.0        /* f32 rate over f64 rate */
 #define MATRIX_GAIN 2.0
 #define PASS_GAIN 2.0 /* what several steps a pass gain at most, with rare exceptions */
 
@@ -52,7 +53,8 @@ static bool reuse(const wfi_observation *o, wfi_advice *out)
     const double memory = fetching(o, o->copy), cache = fetching(o, o->cache);
     const bool held = memory > 1; /* faster than memory gives them */
     char bytes[32];
-    if (!((held ? cache : memory) >= MOST_TIME) || wfi_headroom(o) < WFI_HEADROOM)
+    if (!((held ? cache : memory) >= MOST_TIME) ||
+        wfi_headroom(o) < (held || cache >= MOST_TIME ? WFI_HEADROOM : UNSURE_HEADROOM))
         return false;
     out->gain = fmin(o->group_bytes / o->least_bytes, wfi_headroom(o));
     wfi_format_bytes(o->group_bytes, bytes, sizeof bytes);

@@ -221,6 +221,10 @@ static void how_bytes_move(void **state)
     TRIGGERS("reuse", "--over tile_m", (o.group_bytes = 2e9, o.least_bytes = 1e9));
     SILENT("reuse", (o.group_bytes = 1e9, o.least_bytes = 0.5e9)); /* 0.4 */
     SILENT("reuse", (o.group_bytes = 2e9, o.least_bytes = 1.5e9));
+    /* Caches may have given 2 GB as well, in 250 us. */
+    SILENT("reuse", (o.group_bytes = 2e9, o.least_bytes = 1e9, o.floor_us = 700));
+    TRIGGERS("reuse", "--over tile_m",
+             (o.group_bytes = 2e9, o.least_bytes = 1e9, o.floor_us = 600));
     /* 6 GB: memory would take 2400 us, so caches gave most, 750 us at 8000 GB/s. */
     TRIGGERS("reuse", "--over tile_m", (o.group_bytes = 6e9, o.least_bytes = 1e9));
     SILENT("reuse", (o.group_bytes = 4e9, o.least_bytes = 1e9)); /* 500 us */

@@ -91,24 +91,42 @@ static uint64_t pieces_of(const wfi_matmul_stream_k *s)
     return pieces;
 }
 
-bool wfi_matmul_count_stream_k(const wfi_point *point, const wfi_matmul_tile *tile,
+/* Outputs of the tiles from `first` on, which are numbered as in matmul_place.glsl: down `swizzle`
+ * rows of tiles, then column by column. The last of each row and column may be partly there. */
+static double outputs_from(const wfi_matmul_problem *p, const wfi_matmul_tile *tile, uint64_t first)
+{
+    const uint64_t tiles_m = (p->m + tile->m - 1) / tile->m,
+                   tiles_n = (p->n + tile->n - 1) / tile->n,
+                   swizzle = tile->swizzle > 1 ? tile->swizzle : 1;
+    double outputs = 0;
+    for (uint64_t number = first; number < tiles_m * tiles_n; number++) {
+        const uint64_t strip = number / (swizzle * tiles_n), rest = number % (swizzle * tiles_n),
+                       under = tiles_m - strip * swizzle,
+                       height = swizzle < under ? swizzle : under;
+        const uint64_t row = (strip * swizzle + rest % height) * tile->m,
+                       column = rest / height * tile->n;
+        outputs += (double)(p->m - row < tile->m ? p->m - row : tile->m) *
+                   (double)(p->n - column < tile->n ? p->n - column : tile->n);
+    }
+    return outputs;
+}
+
+void wfi_matmul_count_stream_k(const wfi_point *point, const wfi_matmul_tile *tile,
                                wfi_traffic *out)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
+    if (tile->stream_k == 0)
+        return;
     const wfi_matmul_stream_k s = wfi_matmul_stream_k_of(point, tile);
-    const double outputs = (double)tile->m * tile->n;
     if (s.shared == 0 || s.groups == 0)
-        return true;
-    if (p->m % tile->m || p->n % tile->n)
-        return false;
-    const double partials =
-        (double)pieces_of(&s) * outputs * (double)wfi_matmul_sum_size(point->problem->type);
-    const double fraction = (double)s.shared / (double)s.tiles;
-    out->requested += partials - wfi_matmul_c_bytes(point) * fraction;
-    out->stored += partials - wfi_matmul_c_stored(point) * fraction;
+        return;
+    const double partials = (double)pieces_of(&s) * tile->m * tile->n *
+                            (double)wfi_matmul_sum_size(point->problem->type);
+    const double c = outputs_from(p, tile, s.tiles - s.shared) / ((double)p->m * (double)p->n);
+    out->requested += partials - wfi_matmul_c_bytes(point) * c;
+    out->groups += partials - wfi_matmul_c_bytes(point) * c;
+    out->stored += partials - wfi_matmul_c_stored(point) * c;
     out->tile_order.rows = 0;
-    out->groups = out->requested;
-    return true;
 }
 
 wfi_point wfi_matmul_packed_point(const wfi_point *point, wfi_problem *problem)
@@ -121,16 +139,15 @@ wfi_point wfi_matmul_packed_point(const wfi_point *point, wfi_problem *problem)
     return packed;
 }
 
-void wfi_matmul_memory_traffic(const wfi_point *point, wfi_traffic *out)
+void wfi_matmul_memory_traffic(const wfi_point *point, const wfi_matmul_tile *tile,
+                               wfi_traffic *out)
 {
     wfi_problem problem;
     const wfi_point packed = wfi_matmul_packed_point(point, &problem);
-    if (wfi_point_value(point, MATMUL_ID_STREAM_K, 0))
-        return;
-    wfi_matmul_tiled_traffic(&packed, point->values[MATMUL_ID_TILE_M],
-                             point->values[MATMUL_ID_TILE_N], 0, out);
+    wfi_matmul_tiled_traffic(&packed, tile->m, tile->n, 0, out);
     out->shared = 0;
     wfi_matmul_count_split(&packed, out);
+    wfi_matmul_count_stream_k(&packed, tile, out);
     wfi_matmul_count_pack(point, wfi_point_value(point, MATMUL_ID_PACK, 0), out);
 }
 

@@ -26,13 +26,14 @@ void wfi_matmul_block_traffic(const wfi_point *point, wfi_traffic *out);
  * they make it. *problem is what it points to. */
 wfi_point wfi_matmul_packed_point(const wfi_point *point, wfi_problem *problem);
 /* The same bytes of memory, where nobody has counted those of shared memory: of variants with
- * split_k, packed copies, and perhaps stream_k, of which nothing is counted. */
-void wfi_matmul_memory_traffic(const wfi_point *point, wfi_traffic *out);
+ * split_k, packed copies and stream-K. */
+void wfi_matmul_memory_traffic(const wfi_point *point, const wfi_matmul_tile *tile,
+                               wfi_traffic *out);
 /* Puts split_k partial sums an output in the place of C. */
 void wfi_matmul_count_split(const wfi_point *point, wfi_traffic *out);
-/* Puts the partial tiles of stream-K in the place of the tiles of C that they make up. False, and
- * nothing is counted, where tiles reach over the edges of C. */
-bool wfi_matmul_count_stream_k(const wfi_point *point, const wfi_matmul_tile *tile,
+/* Puts the partial tiles of stream-K, which are whole, in the place of the tiles of C that they
+ * make up. */
+void wfi_matmul_count_stream_k(const wfi_point *point, const wfi_matmul_tile *tile,
                                wfi_traffic *out);
 /* wfi_variant.access of tiles of tile_m x tile_n (tile_m x tile_m without the second). */
 void wfi_matmul_tile_access(const wfi_point *point, wf_access *out);

@@ -295,6 +295,13 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
                                               .reverse = v[MATMUL_ID_REVERSE] != 0});
 }
 
+static void traffic(const wfi_point *point, wfi_traffic *out)
+{
+    const wfi_matmul_tile tile = {.m = point->values[MATMUL_ID_TILE_M],
+                                  .n = point->values[MATMUL_ID_TILE_N]};
+    wfi_matmul_memory_traffic(point, &tile, out);
+}
+
 const wfi_variant wfi_matmul_subgroup_k = {
     .name = "subgroup_k",
     .summary = "as vector, for few tiles: slices of a work-group sum parts of k for one tile",
@@ -311,7 +318,7 @@ const wfi_variant wfi_matmul_subgroup_k = {
     .subgroup_size = subgroup_size,
     .constants = constants,
     .fit = fit,
-    .traffic = wfi_matmul_memory_traffic,
+    .traffic = traffic,
     .access = wfi_matmul_tile_access,
     .build = build,
 };

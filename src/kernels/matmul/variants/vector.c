@@ -421,10 +421,8 @@ static void traffic(const wfi_point *point, wfi_traffic *out)
     const wfi_point packed = wfi_matmul_packed_point(point, &problem);
     wfi_matmul_block_traffic(&packed, out);
     wfi_matmul_count_split(&packed, out);
-    if (wfi_matmul_count_stream_k(&packed, &tile, out))
-        wfi_matmul_count_pack(point, point->values[MATMUL_ID_PACK], out);
-    else
-        *out = (wfi_traffic){0};
+    wfi_matmul_count_stream_k(&packed, &tile, out);
+    wfi_matmul_count_pack(point, point->values[MATMUL_ID_PACK], out);
 }
 
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
