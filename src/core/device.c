@@ -395,11 +395,19 @@ wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_param
     return wfi_heap_leave(outer, open_adopted(vulkan, &read, out));
 }
 
-static void close_device(wf_device *device)
+/* A transfer that nobody waited for may still be submitting, on a thread of the device's. */
+static void wait_for_own(wf_device *device)
 {
+    wfi_mutex_lock(&device->queue_lock);
     if (device->submitted && !device->adopted &&
         device->fn.vkDeviceWaitIdle(device->vk) < VK_SUCCESS)
         wfi_settle(device, VK_NULL_HANDLE);
+    wfi_mutex_unlock(&device->queue_lock);
+}
+
+static void close_device(wf_device *device)
+{
+    wait_for_own(device);
     if (device->staging)
         device->staging_end(device);
     wfi_doom_all(device);

@@ -42,26 +42,18 @@ bool wfi_triplets_add(wfi_triplets *t, uint32_t row, uint32_t column, double val
     return true;
 }
 
-bool wfi_triplets_append(wfi_triplets *t, wfi_triplets *more)
+bool wfi_triplets_make_room(wfi_triplets *t, size_t count)
 {
-    const size_t count = t->count + more->count;
-    if (t->count == 0 && more->count > 0) {
-        wfi_triplets_free(t);
-        *t = *more;
-        *more = (wfi_triplets){0};
-        return true;
-    }
-    if (count > UINT32_MAX ||
-        (count > t->room && !make_room(t, 2 * t->room > count ? 2 * t->room : count)))
-        return false;
-    if (more->count) {
-        memcpy(t->rows + t->count, more->rows, more->count * sizeof *t->rows);
-        memcpy(t->columns + t->count, more->columns, more->count * sizeof *t->columns);
-        memcpy(t->values + t->count, more->values, more->count * sizeof *t->values);
-    }
-    t->count = count;
-    wfi_triplets_free(more);
-    return true;
+    return count <= UINT32_MAX && (count <= t->room || make_room(t, count));
+}
+
+void wfi_triplets_put(wfi_triplets *t, size_t at, const wfi_triplets *more)
+{
+    if (more->count == 0)
+        return;
+    memcpy(t->rows + at, more->rows, more->count * sizeof *t->rows);
+    memcpy(t->columns + at, more->columns, more->count * sizeof *t->columns);
+    memcpy(t->values + at, more->values, more->count * sizeof *t->values);
 }
 
 void wfi_triplets_free(wfi_triplets *t)

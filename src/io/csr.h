@@ -25,8 +25,10 @@ typedef struct wfi_triplets {
 
 /* False without memory, beyond 2^32 - 1 entries, or when stopped. */
 bool wfi_triplets_add(wfi_triplets *triplets, uint32_t row, uint32_t column, double value);
-/* Puts those of `more` behind, and frees them. */
-bool wfi_triplets_append(wfi_triplets *triplets, wfi_triplets *more);
+/* Room for so many in all. False without memory, or beyond 2^32 - 1. */
+bool wfi_triplets_make_room(wfi_triplets *triplets, size_t count);
+/* Puts those of `more` at `at` and behind, where there is room; counts nothing. */
+void wfi_triplets_put(wfi_triplets *triplets, size_t at, const wfi_triplets *more);
 void wfi_triplets_free(wfi_triplets *triplets);
 
 /* Bytes that making a matrix of these sizes takes, without its entries. */

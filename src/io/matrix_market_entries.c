@@ -263,7 +263,9 @@ typedef struct piece {
     wfi_io_error error;
     wfi_thread thread;
     bool started, ok;
-    uint64_t count; /* of lines with an entry */
+    uint64_t count;   /* of lines with an entry */
+    wfi_triplets *to; /* all entries, of which this piece's begin at `at` */
+    size_t at;
 } piece;
 
 static bool parse_lines(piece *c)
@@ -328,14 +330,22 @@ static bool open_pieces(const wfi_mm_parser *p, int fd, uint64_t first, uint64_t
     return true;
 }
 
+/* Puts a piece's entries where they belong among all, by the thread that then gets the pages. */
+static void *place_piece(void *memory)
+{
+    const piece *c = memory;
+    wfi_triplets_put(c->to, c->at, &c->parser.triplets);
+    return NULL;
+}
+
 /* The first piece is the caller's own work, as is one for which no thread can be had. */
-static void run_pieces(piece *pieces, unsigned count)
+static void run_pieces(piece *pieces, unsigned count, void *(*run)(void *memory))
 {
     for (unsigned i = 1; i < count; i++)
-        pieces[i].started = wfi_thread_start(&pieces[i].thread, parse_piece, &pieces[i]);
+        pieces[i].started = wfi_thread_start(&pieces[i].thread, run, &pieces[i]);
     for (unsigned i = 0; i < count; i++)
         if (!pieces[i].started)
-            parse_piece(&pieces[i]);
+            run(&pieces[i]);
     for (unsigned i = 1; i < count; i++)
         if (pieces[i].started)
             wfi_thread_join(pieces[i].thread);
@@ -351,11 +361,16 @@ static bool join_pieces(wfi_mm_parser *p, piece *pieces, unsigned count)
         if (!pieces[i].ok)
             return false;
     }
-    if (lines != p->count)
+    size_t entries = 0;
+    for (unsigned i = 0; i < count; i++) {
+        pieces[i].to = &p->triplets;
+        pieces[i].at = entries;
+        entries += pieces[i].parser.triplets.count;
+    }
+    if (lines != p->count || !wfi_triplets_make_room(&p->triplets, entries))
         return false;
-    for (unsigned i = 0; i < count; i++)
-        if (!wfi_triplets_append(&p->triplets, &pieces[i].parser.triplets))
-            return false;
+    run_pieces(pieces, count, place_piece);
+    p->triplets.count = entries;
     return true;
 }
 
@@ -364,7 +379,7 @@ static bool parse_range(wfi_mm_parser *p, int fd, uint64_t first, uint64_t last,
     piece *pieces = calloc(count, sizeof *pieces);
     bool ok = pieces && open_pieces(p, fd, first, last, pieces, count);
     if (ok) {
-        run_pieces(pieces, count);
+        run_pieces(pieces, count, parse_piece);
         ok = join_pieces(p, pieces, count);
     }
     for (unsigned i = 0; pieces && i < count; i++) {

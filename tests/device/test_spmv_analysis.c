@@ -187,6 +187,7 @@ static void sums_and_sorts_as_the_host(void **state)
         const wfi_sort sort = {count, 0, 10, {count, 2 * count}, 3 * count};
         const uint32_t at = sorts ? wfi_passes_sort(&passes, wfi_pass_whole(buffer), &sort) : 0;
         wfi_passes_scan(&passes, wfi_pass_whole(buffer), 0, count, 3 * count);
+        passes.beside = n % 2; /* on a stream of its own */
         assert_int_equal(wfi_passes_run(&passes), WF_SUCCESS);
         assert_int_equal(wf_buffer_read(buffer, 0, out, words * 4), WF_SUCCESS);
         uint32_t sum = 0;
@@ -225,6 +226,39 @@ static void counts_as_the_host(void **state)
         wfi_device_csr_close(&csr);
         free_matrix(&m);
     }
+}
+
+/* Arrays of a megabyte and more come while the device counts, and may be given up meanwhile. */
+static void counts_while_values_come(void **state)
+{
+    enum { ROWS = 2000, A_ROW = 200 };
+    test_random random = {test_seed()};
+    matrix m;
+    wfi_spmv_counts host, counted;
+    start(&m, "wide", 25 * A_ROW, ROWS * A_ROW);
+    for (uint32_t row = 0; row < ROWS; row++) {
+        for (uint32_t i = 0; i < A_ROW; i++)
+            add_entry(&m, 25 * i + row % 25);
+        end_row(&m);
+    }
+    finish(&m, &random);
+    wfi_spmv_count(&m.params, &host);
+    wfi_device_csr csr = upload(*state, &m);
+    assert_true(csr.coming[1] && csr.coming[2]);
+    assert_int_equal(wfi_device_csr_count(&csr, &counted), WF_SUCCESS);
+    assert_memory_equal(&host, &counted, sizeof host);
+    assert_int_equal(wfi_device_csr_wait(&csr, WFI_CSR_VALUES), WF_SUCCESS);
+    assert_false(wfi_device_csr_comes(&csr));
+    float *values = malloc(ROWS * A_ROW * sizeof *values);
+    assert_non_null(values);
+    assert_int_equal(wf_buffer_read(csr.own[2], 0, values, ROWS * A_ROW * sizeof *values),
+                     WF_SUCCESS);
+    assert_memory_equal(values, m.values, ROWS * A_ROW * sizeof *values);
+    wfi_device_csr_close(&csr);
+    csr = upload(*state, &m);
+    wfi_device_csr_close(&csr);
+    free(values);
+    free_matrix(&m);
 }
 
 /* --------------------------------------------------------------------------------------- sliced */
@@ -457,6 +491,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_and_sorts_as_the_host),
         cmocka_unit_test(counts_as_the_host),
+        cmocka_unit_test(counts_while_values_come),
         cmocka_unit_test(makes_the_slices_of_the_host),
         cmocka_unit_test(makes_the_blocks_of_the_host),
         cmocka_unit_test(finds_a_planted_fault),

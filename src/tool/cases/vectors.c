@@ -36,9 +36,15 @@ const void *wfi_matrix_values(const wfi_csr *matrix, const char *name, wf_type t
     if (!*narrow)
         wfi_io_set_error(error, WFI_IO_NO_MEMORY, "%s: out of memory", name);
     for (uint32_t i = 0; *narrow && i < matrix->entries; i++) {
-        wf_element_set(type, *narrow, i, matrix->values[i]);
-        if (isfinite(wf_element_get(type, *narrow, i)))
-            continue;
+        if (type == WF_TYPE_F32) {
+            const float value = ((float *)*narrow)[i] = (float)matrix->values[i];
+            if (isfinite(value))
+                continue;
+        } else {
+            wf_element_set(type, *narrow, i, matrix->values[i]);
+            if (isfinite(wf_element_get(type, *narrow, i)))
+                continue;
+        }
         wfi_io_set_error(error, WFI_IO_BAD_INPUT,
                          "%s: the value %g is too large for %s (use --type f64)", name,
                          matrix->values[i], wf_type_name(type));

@@ -413,7 +413,9 @@ static int run(solve *s, int argc, char **argv)
     s->params.progress = show_progress;
     s->params.user = s;
     s->params.stages = &s->stages;
-    wfi_stage_begin(s->common->quiet, WFI_STAGE_ANALYSIS, "cg: planning");
+    /* What the solve's own stages leave of it: measuring the product, if that is asked for. */
+    const wfi_stage stage = s->params.repeat ? WFI_STAGE_TIME : WFI_STAGE_ANALYSIS;
+    wfi_stage_begin(s->common->quiet, stage, "cg: planning");
     wf_result solved = wf_cg_solve(session.device, &s->params, s->b, s->x, &result);
     wfi_stages_note(&s->stages);
     const bool ran = solved == WF_SUCCESS || solved == WF_ERROR_CANCELLED;

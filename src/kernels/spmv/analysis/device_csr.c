@@ -105,6 +105,14 @@ wf_result wfi_device_csr_wait(const wfi_device_csr *csr, int arrays)
     return result;
 }
 
+bool wfi_device_csr_comes(const wfi_device_csr *csr)
+{
+    for (int i = 0; i < 3; i++)
+        if (csr->coming[i] && wf_transfer_status(csr->coming[i]) == WF_NOT_READY)
+            return true;
+    return false;
+}
+
 void wfi_device_csr_close(wfi_device_csr *csr)
 {
     for (int i = 0; i < 3; i++) {
@@ -342,6 +350,7 @@ static wf_result count_with(wfi_passes *passes, wfi_device_csr *csr, wf_buffer *
     wfi_passes_read(passes, ends[0], &first);
     wfi_passes_read(passes, ends[1], &csr->entries);
     wf_result result = wfi_device_csr_wait(csr, WFI_CSR_COLUMNS);
+    passes->beside = wfi_device_csr_comes(csr);
     if (result == WF_SUCCESS)
         result = wfi_passes_run(passes);
     if (result == WF_SUCCESS)

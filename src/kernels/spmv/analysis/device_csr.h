@@ -32,6 +32,8 @@ wf_result wfi_device_csr_bind(wf_device *device, const wf_spmv_params *params, w
 /* Waits until the first so many arrays (row_offsets, column_indices, values) have come. */
 enum { WFI_CSR_OFFSETS = 1, WFI_CSR_COLUMNS, WFI_CSR_VALUES };
 wf_result wfi_device_csr_wait(const wfi_device_csr *csr, int arrays);
+/* Whether any is still on its way. */
+bool wfi_device_csr_comes(const wfi_device_csr *csr);
 /* Checks the arrays as the host's are checked, in shaders, and counts; sets csr->entries.
  * WF_NOT_READY: shaders cannot, since the matrix does not fit. */
 wf_result wfi_device_csr_count(wfi_device_csr *csr, wfi_spmv_counts *counts);

@@ -171,6 +171,7 @@ wf_result wfi_equal_convert(wfi_passes *passes, const wfi_device_csr *csr,
                    .params = params,
                    .how = how};
     *made = (wfi_equal_made){.pattern = NULL};
+    passes->beside = wfi_device_csr_comes(csr);
     wf_result result =
         csr->rows > WFI_EQUAL_ROW_MASK ? WF_NOT_READY : convert(&c, longest_row, made);
     wfi_cut_close(&c.cut);

@@ -100,8 +100,6 @@ wf_result wfi_passes_open(wf_device *device, wfi_passes *out)
     *out = (wfi_passes){.device = device};
     wf_result result = wf_arena_create(device, &out->arena);
     if (result == WF_SUCCESS)
-        result = wfi_stream_open(device, &out->stream);
-    if (result == WF_SUCCESS)
         result = wf_buffer_create(device, WFI_PASS_READ, WF_MEMORY_READBACK, &out->readback);
     if (result != WF_SUCCESS)
         wfi_passes_close(out);
@@ -256,7 +254,13 @@ static wf_result record(void *user, VkCommandBuffer command_buffer)
 static wf_result submit_and_wait(wfi_passes *passes)
 {
     double unused;
-    const wf_result result = wfi_stream_submit(&passes->stream, record, passes);
+    wf_result result = WF_SUCCESS;
+    if (!passes->beside)
+        return wfi_run(passes->device, record, passes);
+    if (!passes->stream.device)
+        result = wfi_stream_open(passes->device, &passes->stream);
+    if (result == WF_SUCCESS)
+        result = wfi_stream_submit(&passes->stream, record, passes);
     return result == WF_SUCCESS ? wfi_stream_wait(&passes->stream, &unused) : result;
 }
 

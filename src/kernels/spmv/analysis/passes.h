@@ -39,7 +39,10 @@ typedef struct wfi_pass {
 typedef struct wfi_passes {
     wf_device *device;
     wf_arena *arena;
-    wfi_stream stream; /* not the device's own commands: transfers go on meanwhile */
+    /* Transfers go on meanwhile: the lists are then no run of the device's, which keeps the queue
+     * to itself, but have a stream of their own. */
+    bool beside;
+    wfi_stream stream;
     wf_buffer *readback;
     wfi_pass *items;
     uint32_t count, room;

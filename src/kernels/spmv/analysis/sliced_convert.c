@@ -198,6 +198,7 @@ wf_result wfi_sliced_convert(wfi_passes *passes, const wfi_device_csr *csr,
                    .params = params,
                    .how = how};
     *made = (wfi_sliced_made){.pattern = NULL};
+    passes->beside = wfi_device_csr_comes(csr);
     wf_result result = convert(&c, longest_row, made);
     wfi_cut_close(&c.cut);
     if (result != WF_SUCCESS)
