@@ -18,77 +18,12 @@ static bool read_params(const wf_mpi_cg_params *given, wf_mpi_cg_params *out)
 
 /* -------------------------------------------------------------------------------- on the device */
 
-static wf_result make_vectors(wfi_mpi_cg *c)
-{
-    const bool own_u = c->params->precondition != WF_PRECONDITION_NONE,
-               pipelined = c->params->pipelined;
-    static const int instead[WFI_CG_VECTORS] = {
-        [WFI_CG_U] = WFI_CG_R, [WFI_CG_M] = WFI_CG_W, [WFI_CG_Q] = WFI_CG_S};
-    const bool needed[WFI_CG_VECTORS] = {[WFI_CG_X] = true,
-                                         [WFI_CG_R] = true,
-                                         [WFI_CG_U] = own_u,
-                                         [WFI_CG_P] = true,
-                                         [WFI_CG_S] = true,
-                                         [WFI_CG_W] = true,
-                                         [WFI_CG_Z] = pipelined,
-                                         [WFI_CG_Q] = pipelined && own_u,
-                                         [WFI_CG_M] = pipelined && own_u,
-                                         [WFI_CG_N] = pipelined};
-    wf_result result = WF_SUCCESS;
-    for (int i = 0; i < WFI_CG_VECTORS && result == WF_SUCCESS; i++) {
-        if (needed[i])
-            result = wf_mpi_vector_create(c->matrix, WF_MPI_OF_COLUMNS, &c->own[i]);
-        c->vectors[i] = c->own[i] ? c->own[i] : c->own[instead[i]];
-    }
-    return result;
-}
-
-static wf_result make_vector_plan(const wfi_mpi_cg *c, wf_vector_params params, wf_plan **out)
-{
-    params.size = sizeof params;
-    params.count = c->matrix->y.length;
-    params.type = c->matrix->type;
-    return wf_vector_plan(c->matrix->device, &params, out);
-}
-
-static wf_result make_plans(wfi_mpi_cg *c)
-{
-    const wf_vector_params add = {.operation = WF_VECTOR_AXPY, .numerator = 1},
-                           subtract = {.operation = WF_VECTOR_AXPY, .numerator = 1, .alpha = -1},
-                           combine = {.operation = WF_VECTOR_XPAY, .numerator = 2};
-    const uint64_t real = wf_type_size(c->matrix->type);
-    uint64_t workspace = 0;
-    wf_result result = make_vector_plan(c, add, &c->add);
-    if (result == WF_SUCCESS)
-        result = make_vector_plan(c, subtract, &c->subtract);
-    if (result == WF_SUCCESS)
-        result = make_vector_plan(c, combine, &c->combine);
-    for (uint32_t i = 0; i < WFI_CG_FAILED && result == WF_SUCCESS; i++) {
-        if (i == WFI_CG_RR && !c->own[WFI_CG_U])
-            continue; /* u is r */
-        const wf_vector_params dot = {.operation = WF_VECTOR_DOT, .result = i};
-        result = make_vector_plan(c, dot, &c->dots[i]);
-        if (result == WF_SUCCESS && wf_plan_workspace(c->dots[i]) > workspace)
-            workspace = wf_plan_workspace(c->dots[i]);
-    }
-    if (result == WF_SUCCESS)
-        result = wf_buffer_create(c->matrix->device, 2 * real, WF_MEMORY_UPLOAD, &c->factors);
-    if (result == WF_SUCCESS)
-        result =
-            wf_buffer_create(c->matrix->device, WFI_CG_SUMS * real, WF_MEMORY_READBACK, &c->sums);
-    if (result == WF_SUCCESS && workspace)
-        result = wf_buffer_create(c->matrix->device, workspace, WF_MEMORY_DEVICE, &c->workspace);
-    return result;
-}
-
-/* u = r / diagonal, as a product with a diagonal matrix. */
-static wf_result make_jacobi(wfi_mpi_cg *c)
+wf_result wfi_mpi_cg_invert(const wfi_mpi_cg *c, void **out)
 {
     const wf_mpi_matrix *m = c->matrix;
     const wf_mpi_matrix_params *p = c->params->matrix;
     const uint32_t first = m->first_row[m->ranks.rank];
-    const size_t real = wf_type_size(m->type);
-    void *inverse = calloc(m->y.length + (size_t)1, real);
+    void *inverse = calloc(m->y.length + (size_t)1, wf_type_size(m->type));
     wf_result result = inverse ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t row = 0; row < m->y.count && result == WF_SUCCESS; row++) {
         double diagonal = 0;
@@ -101,35 +36,30 @@ static wf_result make_jacobi(wfi_mpi_cg *c)
                                     first + row, diagonal);
         wf_element_set(m->type, inverse, m->y.places[row], 1 / diagonal);
     }
-    if (result == WF_SUCCESS)
-        result =
-            wfi_mpi_single_plan(m, m->y.length, m->y.length, NULL, inverse, &c->preconditioner);
-    free(inverse);
+    *out = inverse;
     return result;
 }
 
-static wf_result open_device(wfi_mpi_cg *c)
+static wf_result open_device(wfi_mpi_cg *c, const void *r)
 {
-    wf_result result = make_vectors(c);
-    if (result != WF_SUCCESS || c->matrix->y.count == 0)
+    wf_device *device = c->matrix->device;
+    const uint64_t real = wf_type_size(c->matrix->type);
+    wf_result result = WF_SUCCESS;
+    if (c->matrix->y.count)
+        result = wf_buffer_create(device, 4 * real, WF_MEMORY_UPLOAD, &c->factors);
+    if (result == WF_SUCCESS && c->matrix->y.count)
+        result = wf_buffer_create(device, WFI_CG_SUMS * real, WF_MEMORY_READBACK, &c->sums);
+    if (result != WF_SUCCESS)
         return result;
-    result = make_plans(c);
-    return result == WF_SUCCESS && c->own[WFI_CG_U] ? make_jacobi(c) : result;
+    return c->params->pipelined ? wfi_mpi_cg_open_pipelined(c, r) : wfi_mpi_cg_open_fused(c, r);
 }
 
 static void close_device(wfi_mpi_cg *c)
 {
-    for (int i = 0; i < WFI_CG_VECTORS; i++)
-        wf_mpi_vector_destroy(&c->own[i]);
-    wf_plan_destroy(&c->preconditioner);
-    wf_plan_destroy(&c->add);
-    wf_plan_destroy(&c->subtract);
-    wf_plan_destroy(&c->combine);
-    for (int i = 0; i < WFI_CG_FAILED; i++)
-        wf_plan_destroy(&c->dots[i]);
+    wfi_mpi_cg_close_fused(c);
+    wfi_mpi_cg_close_pipelined(c);
     wf_buffer_destroy(&c->factors);
     wf_buffer_destroy(&c->sums);
-    wf_buffer_destroy(&c->workspace);
     wf_mpi_matrix_destroy(&c->matrix);
 }
 
@@ -231,7 +161,7 @@ static wf_result find_norm(const wfi_mpi_cg *c, const void *b, double *norm)
 }
 
 /* b is scaled to length one, so that squares on the devices neither overflow nor vanish. */
-static wf_result write_scaled(wfi_mpi_cg *c, const void *b, double norm)
+static wf_result open_scaled(wfi_mpi_cg *c, const void *b, double norm)
 {
     const wf_mpi_matrix *m = c->matrix;
     void *data = malloc(m->y.count * wf_type_size(m->type) + 1);
@@ -239,7 +169,7 @@ static wf_result write_scaled(wfi_mpi_cg *c, const void *b, double norm)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < m->y.count; i++)
         wf_element_set(m->type, data, i, wf_element_get(m->type, b, i) / norm);
-    const wf_result result = wf_mpi_vector_write(c->own[WFI_CG_R], data);
+    const wf_result result = open_device(c, c->params->from ? c->params->from->r : data);
     free(data);
     return result;
 }
@@ -247,15 +177,14 @@ static wf_result write_scaled(wfi_mpi_cg *c, const void *b, double norm)
 static wf_result run(wfi_mpi_cg *c, const void *b, double norm, void *x, wf_mpi_cg_result *out)
 {
     const wf_mpi_matrix *m = c->matrix;
-    wf_result result = open_device(c);
-    if (result == WF_SUCCESS)
-        result = write_scaled(c, b, norm);
-    result = wfi_ranks_agree(&m->ranks, result);
+    wf_result result = wfi_ranks_agree(&m->ranks, open_scaled(c, b, norm));
     if (result == WF_SUCCESS)
         result = wfi_mpi_cg_iterate(c, out);
     if (result != WF_SUCCESS)
         return result;
-    result = wfi_ranks_agree(&m->ranks, wf_mpi_vector_read(c->own[WFI_CG_X], x));
+    result = c->params->pipelined ? wf_mpi_vector_read(c->own[WFI_CG_X], x)
+                                  : wfi_mpi_cg_read_fused(c, x);
+    result = wfi_ranks_agree(&m->ranks, result);
     for (uint32_t i = 0; i < m->y.count && result == WF_SUCCESS; i++)
         wf_element_set(m->type, x, i, wf_element_get(m->type, x, i) * norm);
     return result == WF_SUCCESS ? check(c, b, x, norm, out) : result;
@@ -274,6 +203,11 @@ static wf_result check_problem(const wfi_mpi_cg *c, const void *b, const void *x
     else if (c->params->precondition != WF_PRECONDITION_NONE &&
              c->params->precondition != WF_PRECONDITION_JACOBI)
         wrong = "many ranks have the preconditioner jacobi or none";
+    else if (c->params->pipelined && (c->params->keep || c->params->from))
+        wrong = "the pipelined form neither keeps what it has come to nor goes on from it";
+    else if (c->params->from &&
+             (c->params->from->size != sizeof *c->params->from || c->params->from->iterations % 2))
+        wrong = "what is to be gone on from is not of an even number of iterations";
     if (!wrong)
         return WF_SUCCESS;
     return wfi_ranks_fail(&m->ranks, WF_ERROR_INVALID_ARGUMENT, "%s", wrong);
@@ -293,7 +227,8 @@ wf_result wf_mpi_cg_solve(MPI_Comm comm, wf_device *device, const wf_mpi_cg_para
     *out = (wf_mpi_cg_result){.times = {.size = sizeof out->times, .trace = params.trace},
                               .part = {.size = sizeof out->part},
                               .product = {.size = sizeof out->product}};
-    wf_result result = wf_mpi_matrix_create(comm, device, params.matrix, &c.matrix);
+    wf_result result =
+        wfi_mpi_matrix_create(comm, device, params.matrix, !params.pipelined, &c.matrix);
     if (result != WF_SUCCESS)
         return result;
     result = check_problem(&c, b, x);

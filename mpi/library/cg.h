@@ -20,23 +20,61 @@ enum {
     WFI_CG_VECTORS
 };
 
-/* What is summed over all ranks. FAILED counts the ranks that cannot go on. */
-enum { WFI_CG_RU, WFI_CG_WU, WFI_CG_RR, WFI_CG_FAILED, WFI_CG_SUMS };
+/* What is summed over all ranks. FAILED counts the ranks that cannot go on; KEEP is not 0
+ * where rank 0 wants to keep what there is. */
+enum { WFI_CG_RU, WFI_CG_WU, WFI_CG_RR, WFI_CG_FAILED, WFI_CG_KEEP, WFI_CG_SUMS };
 
 typedef struct wfi_mpi_cg {
     const wf_mpi_cg_params *params;
     wf_mpi_matrix *matrix;
     double tolerance;
     uint32_t most;
+    wf_buffer *factors, *sums; /* mapped: alpha, beta, …; what was summed here */
+    double alpha, ru;          /* of the iteration before */
+    wf_result failure;
+    bool keep_due;
+    double kept_at; /* MPI_Wtime() */
+    /* Of the form that is not pipelined: vectors and kernels as of wf_cg_step_plan. */
+    uint32_t stride, rest_at, rest;
+    wf_buffer *a, *b, *c, *partials;
+    wf_plan *steps[WF_CG_STEP_UPDATE + 1]; /* NULL: it has nothing to do */
+    wf_plan *finish;                       /* x += alpha p */
+    /* Of the pipelined one: */
     wf_mpi_vector *own[WFI_CG_VECTORS];     /* NULL: it is not needed, or another one */
     wf_mpi_vector *vectors[WFI_CG_VECTORS]; /* with those that are others */
     wf_plan *preconditioner;                /* NULL: none, or no rows */
     wf_plan *add, *subtract, *combine;      /* y += alpha x, y -= alpha x, y = x + beta y */
     wf_plan *dots[WFI_CG_FAILED];
-    wf_buffer *factors, *sums, *workspace; /* factors: alpha, beta; the first two are mapped */
-    double alpha, ru;                      /* of the iteration before */
-    wf_result failure;
+    wf_buffer *workspace;
 } wfi_mpi_cg;
+
+/* cg_fused.c and cg_pipelined.c: the vectors and kernels of a form, of which a rank without rows
+ * has none; r, as large as the layout of y, is written. */
+wf_result wfi_mpi_cg_open_fused(wfi_mpi_cg *c, const void *r);
+wf_result wfi_mpi_cg_open_pipelined(wfi_mpi_cg *c, const void *r);
+void wfi_mpi_cg_close_fused(wfi_mpi_cg *c);
+void wfi_mpi_cg_close_pipelined(wfi_mpi_cg *c);
+wf_result wfi_mpi_cg_read_fused(wfi_mpi_cg *c, void *x);
+/* cg.c: inverts the diagonal, in the order of y's layout, to be freed. */
+wf_result wfi_mpi_cg_invert(const wfi_mpi_cg *c, void **inverse);
+
+/* These give work to the queue, where c->failure is none: what is before the first iteration, the
+ * product and what it is summed with, updates, and x once `iterations` are made. */
+void wfi_mpi_cg_start_fused(wfi_mpi_cg *c);
+void wfi_mpi_cg_product_fused(wfi_mpi_cg *c, wf_mpi_times *times);
+void wfi_mpi_cg_update_fused(wfi_mpi_cg *c);
+void wfi_mpi_cg_finish_fused(wfi_mpi_cg *c, uint32_t iterations);
+void wfi_mpi_cg_start_pipelined(wfi_mpi_cg *c, wf_mpi_times *times);
+void wfi_mpi_cg_dots_pipelined(wfi_mpi_cg *c);
+void wfi_mpi_cg_product_pipelined(wfi_mpi_cg *c, wf_mpi_times *times);
+void wfi_mpi_cg_update_pipelined(wfi_mpi_cg *c);
+
+/* cg_keep.c: whether time tells this rank to keep what there is; keeps what `done` iterations came
+ * to (collective); sets what is to be gone on from, behind the start, and returns its
+ * iterations. */
+bool wfi_mpi_cg_keep_due(const wfi_mpi_cg *c);
+void wfi_mpi_cg_keep(wfi_mpi_cg *c, uint32_t done);
+uint32_t wfi_mpi_cg_resume(wfi_mpi_cg *c);
 
 /* Iterates from x = 0 and the r that is written. On failure the device is at rest. Collective. */
 wf_result wfi_mpi_cg_iterate(wfi_mpi_cg *c, wf_mpi_cg_result *out);

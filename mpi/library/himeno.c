@@ -28,50 +28,42 @@ static uint32_t planes_of(const wf_mpi_himeno *h, int rank)
     return h->first[rank + 1] - h->first[rank];
 }
 
-static void find_neighbours(wf_mpi_himeno *h)
+static wf_result bind(void *part, const wf_halo_bindings *halos)
 {
-    h->lower = h->upper = MPI_PROC_NULL;
-    if (planes_of(h, h->ranks.rank) == 0)
-        return;
-    for (int r = 0; r < h->ranks.rank; r++)
-        if (planes_of(h, r) > 0)
-            h->lower = r;
-    for (int r = h->ranks.count - 1; r > h->ranks.rank; r--)
-        if (planes_of(h, r) > 0)
-            h->upper = r;
+    return wf_himeno_bind_halos(part, halos);
 }
 
-/* Messages must have one size everywhere, and MPI's counts must hold it. */
-static wf_result compare_halos(wf_mpi_himeno *h)
+static wf_result pass_begin(void *part, uint32_t steps, bool arrived)
 {
-    uint64_t own = h->halo.bytes, most = 0;
-    wf_result result = WF_SUCCESS;
-    MPI_Allreduce(&own, &most, 1, MPI_UINT64_T, MPI_MAX, h->ranks.comm);
-    if (own > INT_MAX)
-        result = wfi_ranks_fail(&h->ranks, WF_ERROR_TOO_LARGE,
-                                "a halo of %llu bytes is over the %d of a message",
-                                (unsigned long long)own, INT_MAX);
-    else if (h->himeno && own != most)
-        result = wfi_ranks_fail(&h->ranks, WF_ERROR_UNSUPPORTED,
-                                "a halo has %llu bytes on this device and %llu on another",
-                                (unsigned long long)own, (unsigned long long)most);
-    return wfi_ranks_agree(&h->ranks, result);
+    return wf_himeno_pass_begin(part, steps, arrived);
+}
+
+static wf_result pass_next(void *part, uint32_t steps, bool arrived, double *seconds)
+{
+    return wf_himeno_pass_next(part, steps, arrived, seconds);
+}
+
+static wf_result pass_end(void *part, double *seconds)
+{
+    return wf_himeno_pass_end(part, seconds);
 }
 
 static wf_result make_subdomain(wf_mpi_himeno *h)
 {
+    static const wfi_slab_functions functions = {bind, pass_begin, pass_next, pass_end};
     const uint32_t planes = planes_of(h, h->ranks.rank);
     h->params.first_plane = planes ? h->first[h->ranks.rank] : 0;
     h->params.planes = planes;
+    h->slabs.functions = &functions;
     const uint64_t bytes = planes ? wf_himeno_memory(&h->params) : 0;
     wf_result result = wfi_ranks_fit(&h->ranks, h->device, bytes);
     if (result == WF_SUCCESS && planes)
         result = wf_himeno_create(h->device, &h->params, &h->himeno);
-    h->halo.size = sizeof h->halo;
+    h->slabs.part = h->himeno;
     if (result == WF_SUCCESS && planes)
-        result = wf_himeno_halos(h->himeno, &h->halo);
+        result = wf_himeno_halos(h->himeno, &h->slabs.halo);
     result = wfi_ranks_agree(&h->ranks, result);
-    return result == WF_SUCCESS ? compare_halos(h) : result;
+    return result == WF_SUCCESS ? wfi_slabs_open(&h->slabs, h->device) : result;
 }
 
 /* Ranks must have understood each other before they do anything else together. */
@@ -97,12 +89,13 @@ wf_result wf_mpi_himeno_create(MPI_Comm comm, wf_device *device, const wf_mpi_hi
     if (!h)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     h->device = device;
+    wfi_ranks_poll(device);
     wfi_ranks_open(&h->ranks, comm, params.log, params.log_user);
     wf_result result = begin(h, &params);
     if (result == WF_SUCCESS)
         result = wfi_mpi_himeno_choose(h, &params);
     if (result == WF_SUCCESS) {
-        find_neighbours(h);
+        wfi_slabs_find(&h->slabs, &h->ranks, h->first, false);
         result = make_subdomain(h);
     }
     if (result != WF_SUCCESS) {
@@ -113,12 +106,18 @@ wf_result wf_mpi_himeno_create(MPI_Comm comm, wf_device *device, const wf_mpi_hi
     return WF_SUCCESS;
 }
 
+uint32_t wf_mpi_himeno_shared(const wf_mpi_himeno *h)
+{
+    return h ? h->slabs.shared.with[WFI_LOWER] + 0u + h->slabs.shared.with[WFI_UPPER] : 0;
+}
+
 void wf_mpi_himeno_destroy(wf_mpi_himeno **handle)
 {
     wf_mpi_himeno *h = handle ? *handle : NULL;
     if (!h)
         return;
     wf_himeno_destroy(&h->himeno);
+    wfi_slabs_close(&h->slabs);
     wfi_ranks_close(&h->ranks);
     free(h->first);
     free(h);
@@ -130,7 +129,7 @@ wf_result wf_mpi_himeno_start(wf_mpi_himeno *h)
     if (!h || h->failed)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = h->himeno ? wf_himeno_start(h->himeno) : WF_SUCCESS;
-    h->arrived = false; /* the start values have the neighbours' */
+    h->slabs.arrived = false; /* the start values have the neighbours' */
     result = wfi_ranks_agree(&h->ranks, result);
     h->failed = result != WF_SUCCESS;
     return result;
@@ -144,9 +143,9 @@ wf_result wf_mpi_himeno_describe(const wf_mpi_himeno *h, wf_plan_info *info, uin
     *first_plane = h->first[h->ranks.rank];
     *planes = planes_of(h, h->ranks.rank);
     const wf_result result = h->himeno ? wf_himeno_describe(h->himeno, info, NULL) : WF_SUCCESS;
-    info->chosen_by = h->choice.chosen_by;
-    info->variant = h->choice.variant;
-    info->constant_count = h->choice.constant_count;
+    info->chosen_by = h->choice.sent.chosen_by;
+    info->variant = h->choice.sent.variant;
+    info->constant_count = h->choice.sent.constant_count;
     memcpy(info->constants, h->constants, sizeof info->constants);
     return result;
 }

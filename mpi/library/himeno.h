@@ -4,16 +4,12 @@
 #define WFI_MPI_HIMENO_H
 
 #include "ranks.h"
+#include "choice.h"
+#include "slabs.h"
 
-#define WFI_NAME_BYTES 32
-
-/* What one rank chooses for all, in bytes that MPI can send. */
 typedef struct wfi_himeno_choice {
     uint32_t planes, unit, steps;
-    uint32_t constant_count;
-    uint32_t values[WF_MAX_PARAMETERS];
-    char variant[WFI_NAME_BYTES], names[WF_MAX_PARAMETERS][WFI_NAME_BYTES];
-    char chosen_by[WFI_NAME_BYTES];
+    wfi_choice_sent sent;
 } wfi_himeno_choice;
 
 struct wf_mpi_himeno {
@@ -25,11 +21,9 @@ struct wf_mpi_himeno {
     wf_tuning tuning;
     uint32_t *first;   /* inner plane, by rank, and behind the last */
     int root;          /* the lowest rank with planes */
-    int lower, upper;  /* neighbours; MPI_PROC_NULL: the grid ends */
     wf_himeno *himeno; /* NULL: this rank has no planes */
-    wf_himeno_halo halo;
-    bool arrived; /* the neighbours' planes are in `halo` */
-    bool failed;  /* nothing more can be done */
+    wfi_slabs slabs;
+    bool failed; /* nothing more can be done */
 };
 
 /* Chooses on rank h->root, for all ranks, and sets h->first and the tuning. Collective. */

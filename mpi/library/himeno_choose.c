@@ -1,5 +1,4 @@
 /* One choice of variant and constants for all ranks, and how the grid is cut for it. */
-#include <stdio.h>
 #include <string.h>
 
 #include "himeno.h"
@@ -11,35 +10,22 @@
 
 static void keep_choice(const wf_himeno_cut *cut, wfi_himeno_choice *out)
 {
-    *out = (wfi_himeno_choice){.planes = cut->planes,
-                               .unit = cut->unit,
-                               .steps = cut->steps,
-                               .constant_count = cut->constant_count};
-    snprintf(out->variant, sizeof out->variant, "%s", cut->variant);
-    snprintf(out->chosen_by, sizeof out->chosen_by, "%s", cut->chosen_by);
-    for (uint32_t i = 0; i < cut->constant_count; i++) {
-        snprintf(out->names[i], sizeof out->names[i], "%s", cut->constants[i].name);
-        out->values[i] = cut->constants[i].value;
-    }
+    *out = (wfi_himeno_choice){.planes = cut->planes, .unit = cut->unit, .steps = cut->steps};
+    wfi_choice_keep(cut->variant, cut->chosen_by, cut->constants, cut->constant_count, &out->sent);
 }
 
 /* Has the tuning of h's parameters name the choice. */
 static void force(wf_mpi_himeno *h)
 {
-    for (uint32_t i = 0; i < h->choice.constant_count; i++)
-        h->constants[i] = (wf_constant){h->choice.names[i], h->choice.values[i]};
-    h->tuning = (wf_tuning){.size = sizeof h->tuning,
-                            .variant = h->choice.variant,
-                            .constants = h->constants,
-                            .constant_count = h->choice.constant_count};
+    h->tuning = wfi_choice_tuning(&h->choice.sent, h->constants);
     h->params.tuning = &h->tuning;
 }
 
 static uint32_t *march_of(wfi_himeno_choice *choice)
 {
-    for (uint32_t i = 0; i < choice->constant_count; i++)
-        if (strcmp(choice->names[i], "march") == 0)
-            return &choice->values[i];
+    for (uint32_t i = 0; i < choice->sent.constant_count; i++)
+        if (strcmp(choice->sent.names[i], "march") == 0)
+            return &choice->sent.values[i];
     return NULL;
 }
 
@@ -109,7 +95,7 @@ static wf_result try_choice(wf_mpi_himeno *h)
         return result;
     return wfi_ranks_fail(&h->ranks, WF_ERROR_UNSUPPORTED,
                           "variant %s works on other planes on this device than on rank %d's",
-                          h->choice.variant, h->root);
+                          h->choice.sent.variant, h->root);
 }
 
 static wf_result choose_together(wf_mpi_himeno *h, const wf_mpi_himeno_params *params)

@@ -113,8 +113,8 @@ static uint64_t bytes_needed(const wf_mpi_matrix *m, const wf_mpi_matrix_params 
            (m->x.length + (uint64_t)m->received.total + m->y.length) * real;
 }
 
-wf_result wf_mpi_matrix_create(MPI_Comm comm, wf_device *device, const wf_mpi_matrix_params *given,
-                               wf_mpi_matrix **out)
+wf_result wfi_mpi_matrix_create(MPI_Comm comm, wf_device *device, const wf_mpi_matrix_params *given,
+                                bool sums, wf_mpi_matrix **out)
 {
     wf_mpi_matrix_params params;
     if (!device || !out || !read_params(given, &params))
@@ -123,6 +123,8 @@ wf_result wf_mpi_matrix_create(MPI_Comm comm, wf_device *device, const wf_mpi_ma
     if (!m)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     m->device = device;
+    m->sums = sums;
+    wfi_ranks_poll(device);
     wfi_ranks_open(&m->ranks, comm, params.log, params.log_user);
     wf_result result = begin(m, &params);
     if (result == WF_SUCCESS)
@@ -137,6 +139,12 @@ wf_result wf_mpi_matrix_create(MPI_Comm comm, wf_device *device, const wf_mpi_ma
     }
     *out = m;
     return WF_SUCCESS;
+}
+
+wf_result wf_mpi_matrix_create(MPI_Comm comm, wf_device *device, const wf_mpi_matrix_params *params,
+                               wf_mpi_matrix **out)
+{
+    return wfi_mpi_matrix_create(comm, device, params, false, out);
 }
 
 static void free_traffic(wfi_traffic *traffic)
@@ -156,6 +164,7 @@ void wf_mpi_matrix_destroy(wf_mpi_matrix **handle)
     wf_plan_destroy(&m->boundary);
     wf_plan_destroy(&m->pack);
     wf_plan_destroy(&m->unpack);
+    wf_buffer_destroy(&m->sum_buffer);
     free_traffic(&m->sent);
     free_traffic(&m->received);
     if (!m->alike)
@@ -225,36 +234,50 @@ static uint32_t place_of(const wfi_layout *layout, uint32_t i)
     return layout->places ? layout->places[i] : i;
 }
 
-wf_result wf_mpi_vector_write(wf_mpi_vector *v, const void *own)
+wf_result wfi_mpi_place_write(const wf_mpi_matrix *m, const wfi_layout *layout, wfi_place place,
+                              const void *own)
 {
-    if (!v || (!own && v->layout->count))
-        return WF_ERROR_INVALID_ARGUMENT;
-    const size_t real = wf_type_size(v->matrix->type), bytes = v->layout->length * real;
-    if (v->layout->count == 0)
+    const size_t real = wf_type_size(m->type), bytes = layout->length * real;
+    if (layout->count == 0)
         return WF_SUCCESS;
     unsigned char *data = calloc(1, bytes);
     if (!data)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
-    for (uint32_t i = 0; i < v->layout->count; i++)
-        memcpy(data + place_of(v->layout, i) * real, (const unsigned char *)own + i * real, real);
-    const wf_result result = wf_buffer_write(v->buffer, 0, data, bytes);
+    for (uint32_t i = 0; i < layout->count; i++)
+        memcpy(data + place_of(layout, i) * real, (const unsigned char *)own + i * real, real);
+    const wf_result result = wf_buffer_write(place.buffer, place.offset, data, bytes);
     free(data);
     return result;
+}
+
+wf_result wfi_mpi_place_read(const wf_mpi_matrix *m, const wfi_layout *layout, wfi_place place,
+                             void *own)
+{
+    const size_t real = wf_type_size(m->type), bytes = layout->length * real;
+    if (layout->count == 0)
+        return WF_SUCCESS;
+    unsigned char *data = malloc(bytes);
+    if (!data)
+        return WF_ERROR_OUT_OF_HOST_MEMORY;
+    const wf_result result = wf_buffer_read(place.buffer, place.offset, data, bytes);
+    for (uint32_t i = 0; i < layout->count && result == WF_SUCCESS; i++)
+        memcpy((unsigned char *)own + i * real, data + place_of(layout, i) * real, real);
+    free(data);
+    return result;
+}
+
+wf_result wf_mpi_vector_write(wf_mpi_vector *v, const void *own)
+{
+    if (!v || (!own && v->layout->count))
+        return WF_ERROR_INVALID_ARGUMENT;
+    const wfi_place place = {.buffer = v->buffer};
+    return wfi_mpi_place_write(v->matrix, v->layout, place, own);
 }
 
 wf_result wf_mpi_vector_read(const wf_mpi_vector *v, void *own)
 {
     if (!v || (!own && v->layout->count))
         return WF_ERROR_INVALID_ARGUMENT;
-    const size_t real = wf_type_size(v->matrix->type), bytes = v->layout->length * real;
-    if (v->layout->count == 0)
-        return WF_SUCCESS;
-    unsigned char *data = malloc(bytes);
-    if (!data)
-        return WF_ERROR_OUT_OF_HOST_MEMORY;
-    const wf_result result = wf_buffer_read(v->buffer, 0, data, bytes);
-    for (uint32_t i = 0; i < v->layout->count && result == WF_SUCCESS; i++)
-        memcpy((unsigned char *)own + i * real, data + place_of(v->layout, i) * real, real);
-    free(data);
-    return result;
+    const wfi_place place = {.buffer = v->buffer};
+    return wfi_mpi_place_read(v->matrix, v->layout, place, own);
 }

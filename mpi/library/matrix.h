@@ -35,6 +35,11 @@ struct wf_mpi_matrix {
     MPI_Status *statuses;
     int *neighbours, neighbour_count;
     wf_plan *inside, *boundary, *pack, *unpack;
+    /* Of a matrix to be solved: the inside's product leaves so many partial sums of the dot product
+     * of x and y there; 0: none. */
+    bool sums;
+    uint32_t sum_count;
+    wf_buffer *sum_buffer;
     wf_queue *queue;
     uint64_t unpacked; /* number of the execution that last read received.buffer; 0: none */
     bool failed;       /* nothing more can be done */
@@ -59,10 +64,26 @@ wf_result wfi_mpi_matrix_plans(wf_mpi_matrix *m, const wf_mpi_matrix_params *par
 wf_result wfi_mpi_single_plan(const wf_mpi_matrix *m, uint32_t rows, uint32_t width,
                               const uint32_t *columns, const void *values, wf_plan **out);
 
+/* wf_mpi_matrix_create; sums: products leave dot products where they can. */
+wf_result wfi_mpi_matrix_create(MPI_Comm comm, wf_device *device,
+                                const wf_mpi_matrix_params *params, bool sums, wf_mpi_matrix **out);
+
+/* Where a vector is in device memory; its halo is behind it. */
+typedef struct wfi_place {
+    wf_buffer *buffer;
+    uint64_t offset; /* in bytes */
+} wfi_place;
+
+/* Copy this rank's own elements, of the matrix's type. They block. */
+wf_result wfi_mpi_place_write(const wf_mpi_matrix *m, const wfi_layout *layout, wfi_place place,
+                              const void *own);
+wf_result wfi_mpi_place_read(const wf_mpi_matrix *m, const wfi_layout *layout, wfi_place place,
+                             void *own);
+
 /* Gives y = A x to the queue and exchanges halos. A rank whose result so far, `own`, is an error
  * takes part in the exchange alone; what it returns is to be agreed on or reduced before the next
  * product. */
-wf_result wfi_mpi_product(wf_mpi_matrix *m, const wf_buffer *x, const wf_buffer *y, wf_result own,
+wf_result wfi_mpi_product(wf_mpi_matrix *m, wfi_place x, wfi_place y, wf_result own,
                           wf_mpi_times *times);
 
 #endif

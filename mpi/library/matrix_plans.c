@@ -67,8 +67,9 @@ static wf_result take_part(const wf_mpi_matrix *m, const wf_mpi_matrix_params *p
     return WF_SUCCESS;
 }
 
+/* sums (NULL: none) gets how many partial sums of a dot product the product leaves. */
 static wf_result plan_part(const wf_mpi_matrix *m, const wf_mpi_matrix_params *p, bool boundary,
-                           const wf_tuning *tuning, wf_plan **out)
+                           const wf_tuning *tuning, uint32_t *sums, wf_plan **out)
 {
     local_rows part = {0};
     wf_result result = take_part(m, p, boundary, &part);
@@ -81,7 +82,8 @@ static wf_result plan_part(const wf_mpi_matrix *m, const wf_mpi_matrix_params *p
                                    .type = m->type,
                                    .tuning = tuning};
     if (result == WF_SUCCESS && part.rows)
-        result = wf_spmv_plan(m->device, &params, out);
+        result = sums ? wf_cg_product_plan(m->device, &params, sums, out)
+                      : wf_spmv_plan(m->device, &params, out);
     free_part(&part);
     return result;
 }
@@ -130,9 +132,12 @@ wf_result wfi_mpi_matrix_plans(wf_mpi_matrix *m, const wf_mpi_matrix_params *p)
 {
     wf_result result = wf_queue_create(m->device, &m->queue);
     if (result == WF_SUCCESS)
-        result = plan_part(m, p, false, p->tuning, &m->inside);
+        result = plan_part(m, p, false, p->tuning, m->sums ? &m->sum_count : NULL, &m->inside);
+    if (result == WF_SUCCESS && m->sum_count)
+        result = wf_buffer_create(m->device, m->sum_count * (uint64_t)wf_type_size(m->type),
+                                  WF_MEMORY_DEVICE, &m->sum_buffer);
     if (result == WF_SUCCESS)
-        result = plan_part(m, p, true, m->inside ? NULL : p->tuning, &m->boundary);
+        result = plan_part(m, p, true, m->inside ? NULL : p->tuning, NULL, &m->boundary);
     if (result == WF_SUCCESS && m->sent.total)
         result = make_buffer(m, WF_MEMORY_READBACK, &m->sent);
     if (result == WF_SUCCESS && m->sent.total)

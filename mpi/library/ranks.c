@@ -14,6 +14,11 @@ void wfi_ranks_open(wfi_ranks *ranks, MPI_Comm comm, wf_log_fn log, void *log_us
     MPI_Comm_size(ranks->comm, &ranks->count);
 }
 
+void wfi_ranks_poll(wf_device *device)
+{
+    wf_device_poll(device, 0.1);
+}
+
 void wfi_ranks_close(wfi_ranks *ranks)
 {
     if (ranks->comm != MPI_COMM_NULL)

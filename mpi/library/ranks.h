@@ -14,6 +14,10 @@ typedef struct wfi_ranks {
 void wfi_ranks_open(wfi_ranks *ranks, MPI_Comm comm, wf_log_fn log, void *log_user);
 void wfi_ranks_close(wfi_ranks *ranks);
 
+/* A rank that sleeps when its device is ready keeps all others waiting, and MPI takes the rank's
+ * processor anyway while it waits for messages. */
+void wfi_ranks_poll(wf_device *device);
+
 /* Logs the text and returns `result`. */
 wf_result wfi_ranks_fail(const wfi_ranks *ranks, wf_result result, const char *format, ...);
 

@@ -39,13 +39,14 @@ static wf_result exchange(wf_mpi_matrix *m, wf_result own)
 }
 
 /* What others need goes first, so that it is on its way as long as the inside takes. */
-static wf_result give_inside(wf_mpi_matrix *m, const wf_buffer *x, const wf_buffer *y)
+static wf_result give_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y)
 {
     const uint64_t real = wf_type_size(m->type);
     wf_bindings bindings = {.size = sizeof bindings};
     uint64_t packed = 0;
     wf_result result = WF_SUCCESS;
-    bindings.items[WF_SPMV_X] = (wf_binding){.buffer = x, .bytes = m->x.length * real};
+    bindings.items[WF_SPMV_X] =
+        (wf_binding){.buffer = x.buffer, .offset = x.offset, .bytes = m->x.length * real};
     if (m->pack) {
         bindings.items[WF_SPMV_Y] = (wf_binding){.buffer = m->sent.buffer};
         result = wf_queue_run(m->queue, m->pack, &bindings, &packed);
@@ -53,7 +54,10 @@ static wf_result give_inside(wf_mpi_matrix *m, const wf_buffer *x, const wf_buff
             result = wf_queue_submit(m->queue);
     }
     if (m->inside && result == WF_SUCCESS) {
-        bindings.items[WF_SPMV_Y] = (wf_binding){.buffer = y, .bytes = m->inside_rows * real};
+        bindings.items[WF_SPMV_Y] =
+            (wf_binding){.buffer = y.buffer, .offset = y.offset, .bytes = m->inside_rows * real};
+        if (m->sum_count)
+            bindings.items[WF_CG_PRODUCT_PARTIALS] = (wf_binding){.buffer = m->sum_buffer};
         result = wf_queue_run(m->queue, m->inside, &bindings, NULL);
     }
     if (result == WF_SUCCESS)
@@ -63,27 +67,30 @@ static wf_result give_inside(wf_mpi_matrix *m, const wf_buffer *x, const wf_buff
     return result == WF_SUCCESS && awaited ? wf_queue_wait(m->queue, awaited) : result;
 }
 
-static wf_result give_boundary(wf_mpi_matrix *m, const wf_buffer *x, const wf_buffer *y)
+static wf_result give_boundary(wf_mpi_matrix *m, wfi_place x, wfi_place y)
 {
     const uint64_t real = wf_type_size(m->type), halo_at = m->x.length * real,
                    halo = m->received.total * real;
     wf_bindings bindings = {.size = sizeof bindings};
-    wf_result result = WF_SUCCESS;
-    if (m->unpack) {
+    wf_result result = wf_queue_hold(m->queue);
+    if (m->unpack && result == WF_SUCCESS) {
         bindings.items[WF_SPMV_X] = (wf_binding){.buffer = m->received.buffer};
-        bindings.items[WF_SPMV_Y] = (wf_binding){.buffer = x, .offset = halo_at, .bytes = halo};
+        bindings.items[WF_SPMV_Y] =
+            (wf_binding){.buffer = x.buffer, .offset = x.offset + halo_at, .bytes = halo};
         result = wf_queue_run(m->queue, m->unpack, &bindings, &m->unpacked);
     }
     if (m->boundary && result == WF_SUCCESS) {
-        bindings.items[WF_SPMV_X] = (wf_binding){.buffer = x, .bytes = halo_at + halo};
-        bindings.items[WF_SPMV_Y] = (wf_binding){
-            .buffer = y, .offset = m->boundary_at * real, .bytes = m->boundary_rows * real};
+        bindings.items[WF_SPMV_X] =
+            (wf_binding){.buffer = x.buffer, .offset = x.offset, .bytes = halo_at + halo};
+        bindings.items[WF_SPMV_Y] = (wf_binding){.buffer = y.buffer,
+                                                 .offset = y.offset + m->boundary_at * real,
+                                                 .bytes = m->boundary_rows * real};
         result = wf_queue_run(m->queue, m->boundary, &bindings, NULL);
     }
     return result;
 }
 
-wf_result wfi_mpi_product(wf_mpi_matrix *m, const wf_buffer *x, const wf_buffer *y, wf_result own,
+wf_result wfi_mpi_product(wf_mpi_matrix *m, wfi_place x, wfi_place y, wf_result own,
                           wf_mpi_times *times)
 {
     const double start = MPI_Wtime();
@@ -117,7 +124,8 @@ wf_result wf_mpi_spmv_run(wf_mpi_matrix *m, wf_mpi_vector *x, wf_mpi_vector *y, 
     /* Products are counted alike on all ranks: one that has failed goes on exchanging. */
     for (uint32_t i = 0; i < count; i++) {
         wfi_trace_next(&spent);
-        own = wfi_mpi_product(m, x->buffer, y->buffer, own, &spent);
+        own = wfi_mpi_product(m, (wfi_place){.buffer = x->buffer}, (wfi_place){.buffer = y->buffer},
+                              own, &spent);
     }
     const double given = MPI_Wtime();
     if (own == WF_SUCCESS)

@@ -43,6 +43,9 @@ if [ -z "$brief" ]; then
     same_bits shares by speed
     succeeds '^verified' -n 3 "$tool" $relax $naive --weights 0,0,1 -o many.npy
     same_bits weights 0,0,1
+    # Messages in place of memory that neighbours share.
+    succeeds '^verified' -n 3 env WAVEFIT_MPI_SHARED=0 "$tool" $relax $naive -o many.npy
+    same_bits halos by messages
     # A planted fault: another grid has other bits.
     succeeds '^verified' -n 2 "$tool" $relax $naive -o many.npy
     "$tool" $relax --iterations 6 $naive -o one.npy >/dev/null 2>&1
@@ -60,6 +63,7 @@ succeeds 'MFLOPS measured' -n 4 "$tool" himeno --size XS --iterations 10 --json 
 for name in rank host inside_us halo_us wait_us reduction_us; do
     [ "$(grep -c "\"$name\":" many.json)" = 4 ] || bad "many.json: not four times \"$name\""
 done
+grep -q '"shared_halos": 6,*$' many.json || bad "many.json: devices do not read halos themselves"
 # The timeline: stages of the same pass on all ranks, one behind the other, from the first one on.
 python3 - <<'END' || bad "many.json: the timeline is not what it should be"
 import json, sys

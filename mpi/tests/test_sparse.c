@@ -307,8 +307,34 @@ static void solve_alone(wf_device *device, const test_system *s, wf_type type, w
     free(x);
 }
 
+/* Products of this variant leave their dot product (wf_cg_product_plan); others leave it to the
+ * solve. Whether all ranks' devices have it. */
+static const wf_tuning fused = {.size = sizeof fused, .variant = "sliced"};
+
+static bool has_fused(wf_device *device, const test_system *s)
+{
+    void *values = convert(WF_TYPE_F32, s->values, s->offsets[s->rows]);
+    const wf_spmv_params matrix = {.size = sizeof matrix,
+                                   .rows = s->rows,
+                                   .columns = s->columns,
+                                   .row_offsets = s->offsets,
+                                   .column_indices = s->indices,
+                                   .values = values,
+                                   .tuning = &fused};
+    wf_plan *plan = NULL;
+    uint32_t partials = 0;
+    expects_errors = true;
+    int mine = wf_cg_product_plan(device, &matrix, &partials, &plan) == WF_SUCCESS && partials > 0,
+        least = 0;
+    expects_errors = false;
+    wf_plan_destroy(&plan);
+    free(values);
+    MPI_Allreduce(&mine, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return least;
+}
+
 static void test_solve(wf_device *device, const test_system *s, wf_type type, wf_precondition m,
-                       bool pipelined)
+                       bool pipelined, const wf_tuning *tuning)
 {
     const double tolerance = type == WF_TYPE_F64 ? 1e-9 : 1e-4;
     double one[MOST_ITERATIONS] = {0}, many[MOST_ITERATIONS] = {0};
@@ -324,6 +350,7 @@ static void test_solve(wf_device *device, const test_system *s, wf_type type, wf
     MPI_Bcast(one, MOST_ITERATIONS, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     MPI_Bcast(&iterations, 1, MPI_UINT32_T, 0, MPI_COMM_WORLD);
     take_share(s, type, &part);
+    part.params.tuning = tuning;
     const wf_mpi_cg_params params = {.size = sizeof params,
                                      .matrix = &part.params,
                                      .precondition = m,
@@ -488,13 +515,18 @@ int main(int argc, char **argv)
     /* Where one driver has no f64, all go without. */
     int types_count = wf_device_caps(device)->f64 ? 2 : 1, least = 0;
     MPI_Allreduce(&types_count, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    const bool fuses = has_fused(device, &systems[0]);
     for (int t = 0; t < least; t++) {
         for (int i = 0; i < 3; i++)
             test_product(device, &systems[i], types[t]);
-        test_solve(device, &systems[0], types[t], WF_PRECONDITION_NONE, false);
-        test_solve(device, &systems[0], types[t], WF_PRECONDITION_JACOBI, false);
-        test_solve(device, &systems[0], types[t], WF_PRECONDITION_NONE, true);
-        test_solve(device, &systems[0], types[t], WF_PRECONDITION_JACOBI, true);
+        test_solve(device, &systems[0], types[t], WF_PRECONDITION_NONE, false, NULL);
+        test_solve(device, &systems[0], types[t], WF_PRECONDITION_JACOBI, false, NULL);
+        if (fuses) {
+            test_solve(device, &systems[0], types[t], WF_PRECONDITION_NONE, false, &fused);
+            test_solve(device, &systems[0], types[t], WF_PRECONDITION_JACOBI, false, &fused);
+        }
+        test_solve(device, &systems[0], types[t], WF_PRECONDITION_NONE, true, NULL);
+        test_solve(device, &systems[0], types[t], WF_PRECONDITION_JACOBI, true, NULL);
     }
     test_cancel(device, &systems[0], false);
     test_cancel(device, &systems[0], true);
@@ -505,7 +537,8 @@ int main(int argc, char **argv)
     wf_device_destroy(&device);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
-        printf("%d ranks: products and solves of %d types are right\n", ranks, least);
+        printf("%d ranks: products and solves of %d types are right%s\n", ranks, least,
+               fuses ? ", fused ones too" : "");
     MPI_Finalize();
     return 0;
 }

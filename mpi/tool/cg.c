@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cg_keep.h"
 #include "commands.h"
+#include "io/atomic_file.h"
 #include "sparse.h"
 #include "timeline.h"
 #include "tool/cases/case_parts.h"
@@ -14,7 +16,7 @@
 
 typedef struct arguments {
     const char *type, *poisson27, *poisson5, *tolerance, *iterations, *precondition, *b, *output,
-        *weights, *text;
+        *weights, *checkpoint, *every, *from, *text;
     char made[64];
     wfi_matrix_name name;
     wf_type real;
@@ -30,6 +32,7 @@ typedef struct run {
     void *whole_b, *own_b, *whole_x, *own_x;
     wf_mpi_cg_result result;
     wfi_timeline timeline;
+    wfi_cg_keep keep;
     wfi_result_case *out;
 } run;
 
@@ -58,7 +61,8 @@ static void fill_case(run *r)
 {
     wfi_result_case *c = r->out;
     const wf_mpi_cg_result *found = &r->result;
-    const double each = found->iterations ? found->seconds / found->iterations * 1e6 : 0;
+    const uint32_t made = found->iterations - r->keep.state.iterations;
+    const double each = made ? found->seconds / made * 1e6 : 0;
     wfi_result_case_init(c, "cg");
     snprintf(c->name, sizeof c->name, "%s", r->matrix.name);
     wfi_result_case_fact(c, "rows", r->matrix.params.rows);
@@ -78,8 +82,8 @@ static void fill_case(run *r)
     c->history_count = found->iterations;
     if (found->status != WF_CG_CONVERGED)
         wfi_case_fail_text(c, WFI_STATUS_FAILED, "cg %s: %s", c->name, status_text(found->status));
-    wfi_rank_collect(r->rank, "rows", found->part.first_row, found->part.rows, &found->times,
-                     found->iterations, c);
+    wfi_rank_collect(r->rank, "rows", found->part.first_row, found->part.rows, &found->times, made,
+                     c);
 }
 
 static void print(const run *r)
@@ -97,8 +101,11 @@ static void print(const run *r)
     wfi_line(WFI_LABEL_COLUMNS, "result    %s after %u iteration%s", status_text(found->status),
              found->iterations, found->iterations == 1 ? "" : "s");
     printf("residual  %.3e; b - A x in f64: %.3e\n", found->residual, found->true_residual);
-    if (found->iterations) {
-        wfi_format_time(found->seconds / found->iterations * 1e6, text, sizeof text);
+    if (r->args->from)
+        printf("continued after %u iterations of %s\n", r->keep.state.iterations, r->args->from);
+    const uint32_t made = found->iterations - r->keep.state.iterations;
+    if (made) {
+        wfi_format_time(found->seconds / made * 1e6, text, sizeof text);
         printf("time      %s an iteration (host clock)\n", text);
     }
     wfi_rank_print(r->out);
@@ -126,6 +133,8 @@ static int execute(run *r, int argc, char **argv)
     r->params.trace = &r->timeline.trace;
     const wf_result result = wf_mpi_cg_solve(MPI_COMM_WORLD, rank->session.device, &r->params,
                                              r->own_b, r->own_x, &r->result);
+    if (r->keep.told)
+        return r->keep.told;
     if (result != WF_SUCCESS) {
         const int code = wfi_rank_failed(rank, result);
         /* The options were looked at before: what is wrong now is in the matrix or in b. */
@@ -208,19 +217,46 @@ static int prepare(run *r, const double *weights)
     r->params.history = r->history;
     const bool ok = r->own_x && (!rank->prints || (r->whole_x && r->history));
     code = wfi_rank_worst(ok ? WFI_EXIT_DONE : WFI_EXIT_FAILED);
-    return code == WFI_EXIT_DONE || !rank->prints ? code : wfi_run_error("cg: out of memory");
+    if (code != WFI_EXIT_DONE)
+        return rank->prints ? wfi_run_error("cg: out of memory") : code;
+    r->keep.matrix = &r->matrix;
+    r->keep.precondition = r->params.precondition;
+    r->keep.whole_b = r->whole_b;
+    r->keep.history = r->history;
+    wfi_cg_keep_ask(&r->keep, &r->params);
+    return r->args->from ? wfi_cg_keep_read(&r->keep, r->args->from, &r->params, r->history)
+                         : WFI_EXIT_DONE;
 }
 
-static int parse_together(const wfi_rank *rank, arguments *args, wf_mpi_cg_params *params)
+static int parse_keep(const wfi_rank *rank, const arguments *a, wfi_checkpoints *out)
 {
-    const int code = wfi_rank_share(rank->prints ? parse(rank, args, params) : WFI_EXIT_DONE);
-    return code == WFI_EXIT_DONE && !rank->prints ? parse(rank, args, params) : code;
+    wfi_io_error error;
+    if (a->pipelined && (a->checkpoint || a->from))
+        return wfi_usage_error("cg: --pipelined has no checkpoints");
+    const int code = wfi_checkpoints_parse("cg", a->checkpoint, a->every, out);
+    if (code == WFI_EXIT_DONE && rank->prints && a->checkpoint &&
+        !wfi_atomic_check(a->checkpoint, &error))
+        return wfi_run_error("%s", error.text);
+    return code;
+}
+
+static int parse_all(const wfi_rank *rank, arguments *args, run *r)
+{
+    const int code = parse(rank, args, &r->params);
+    return code == WFI_EXIT_DONE ? parse_keep(rank, args, &r->keep.checkpoints) : code;
+}
+
+static int parse_together(const wfi_rank *rank, arguments *args, run *r)
+{
+    const int code = wfi_rank_share(rank->prints ? parse_all(rank, args, r) : WFI_EXIT_DONE);
+    return code == WFI_EXIT_DONE && !rank->prints ? parse_all(rank, args, r) : code;
 }
 
 static void free_run(run *r)
 {
     wfi_rank_matrix_free(&r->matrix);
     free(r->history);
+    wfi_cg_keep_free(&r->keep);
     free(r->whole_b);
     free(r->own_b);
     free(r->whole_x);
@@ -245,6 +281,12 @@ int wfi_mpi_cg(wfi_rank *rank, int argc, char **argv)
          "add dot products up while the next product is made"},
         {"--weights", "W,W,…", &args.weights, NULL,
          "how many of the entries each rank gets, beside the others; 0: none (default: the same)"},
+        {"--checkpoint", "FILE", &args.checkpoint, NULL,
+         "keep in FILE what the solve has come to, in place of what was kept before"},
+        {"--every", "N|Tmin|Ts", &args.every, NULL,
+         "how often, in iterations, minutes or seconds (default 10min)"},
+        {"--continue", "FILE", &args.from, NULL,
+         "go on from a checkpoint of the same system, on any number of ranks"},
         {"-b", "b.npy", &args.b, NULL, "the right-hand side (default: random)"},
         {"-o", "x.npy", &args.output, NULL, "write the solution"},
     };
@@ -258,13 +300,13 @@ int wfi_mpi_cg(wfi_rank *rank, int argc, char **argv)
         options,
         sizeof options / sizeof *options};
     static wfi_result_case result_case;
-    run r = {.rank = rank, .args = &args, .out = &result_case};
+    run r = {.rank = rank, .args = &args, .keep = {.rank = rank}, .out = &result_case};
     double *weights = NULL;
     bool done = false;
     int code = wfi_rank_parse(rank, &command, argc - 2, argv + 2, &done);
     if (code != WFI_EXIT_DONE || done)
         return code;
-    code = parse_together(rank, &args, &r.params);
+    code = parse_together(rank, &args, &r);
     if (code == WFI_EXIT_DONE)
         code = wfi_rank_weights(rank, args.weights, &weights);
     if (code != WFI_EXIT_DONE)

@@ -6,6 +6,8 @@
 
 #include "balance.h"
 #include "commands.h"
+#include "himeno_keep.h"
+#include "io/atomic_file.h"
 #include "io/npy.h"
 #include "timeline.h"
 #include "tool/cases/case_parts.h"
@@ -24,13 +26,18 @@ typedef struct run {
     wfi_rank *rank;
     uint32_t ni, nj, nk, iterations; /* iterations 0: `seconds` */
     double seconds;
-    const char *output;
+    const char *output, *from; /* from: the checkpoint that it goes on from */
+    bool once;                 /* so many iterations, without the benchmark's rehearsal */
     bool balance;
     double *weights; /* NULL: equal ones */
     wf_mpi_himeno *himeno;
     float *p; /* where it is checked */
+    wfi_checkpoints keep;
+    wfi_checkpoint before;
+    uint32_t before_iterations;
+    int told; /* an exit code whose words are printed */
     double pace, total;
-    uint32_t done;
+    uint32_t done; /* iterations of this run */
     float gosa;
     wf_mpi_times times;
     wfi_timeline timeline; /* of the measured run */
@@ -142,19 +149,44 @@ static wf_result measure(run *r)
     return WF_SUCCESS;
 }
 
+/* Up to the next checkpoint, or to the end; a checkpoint where it is due. */
+static wf_result go_on(run *r, uint32_t unit)
+{
+    const uint32_t reached = r->before_iterations + r->done;
+    const uint32_t count =
+        wfi_checkpoints_next(&r->keep, reached, r->iterations - reached, unit, r->pace);
+    double seconds = 0;
+    const wf_result result = relax(r, count, &seconds);
+    if (result != WF_SUCCESS)
+        return result;
+    r->done += count;
+    r->total += seconds;
+    r->pace = seconds / count;
+    const wfi_himeno_state state = {{r->ni, r->nj, r->nk}, reached + count, r->gosa, r->p};
+    if (wfi_checkpoints_due(r->rank, &r->keep, reached + count, unit) ||
+        (r->keep.path && reached + count == r->iterations))
+        r->told = wfi_himeno_keep(r->rank, &r->keep, r->himeno, &state);
+    return WF_SUCCESS;
+}
+
 static wf_result once(run *r)
 {
+    uint32_t unit = 1;
     wf_result result = wf_mpi_himeno_start(r->himeno);
+    if (result == WF_SUCCESS && r->from)
+        result = wfi_himeno_resume(&r->before, r->himeno);
     if (result == WF_SUCCESS)
-        result = relax(r, r->iterations, &r->total);
-    r->done = r->iterations;
-    return result == WF_SUCCESS ? check(r, r->iterations, "gosa, sum or cell") : result;
+        result = wfi_himeno_unit(r->himeno, &unit);
+    r->keep.last = MPI_Wtime();
+    while (result == WF_SUCCESS && !r->told && r->before_iterations + r->done < r->iterations)
+        result = go_on(r, unit);
+    return result == WF_SUCCESS && !r->told ? check(r, r->iterations, "gosa, sum or cell") : result;
 }
 
 static wf_result work(run *r)
 {
     wf_result result = WF_SUCCESS;
-    if (r->output) {
+    if (r->once) {
         result = once(r);
     } else {
         result = rehearse(r);
@@ -192,7 +224,9 @@ static void print(const run *r)
         wfi_mpi_balance_print(r->rank, r->weights);
     printf("grid      imax = %u jmax = %u kmax = %u, %d rank%s\n", r->ni, r->nj, r->nk,
            r->rank->count, r->rank->count > 1 ? "s" : "");
-    if (r->output) {
+    if (r->from)
+        printf("continued after %u iterations of %s\n", r->before_iterations, r->from);
+    if (r->once) {
         printf("iterated  %u times in %.3f s\ngosa      %.7E of the last\n", r->done, r->total,
                (double)r->gosa);
         return;
@@ -230,6 +264,9 @@ static wf_result describe(run *r)
     const wf_result result = wf_mpi_himeno_describe(r->himeno, &r->out->plan, &first, &planes);
     if (result != WF_SUCCESS)
         return result;
+    int shared = (int)wf_mpi_himeno_shared(r->himeno), all = 0;
+    MPI_Allreduce(&shared, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    wfi_result_case_extra(r->out, "shared_halos", all);
     r->out->has_plan = true;
     r->out->plan.flops = WF_HIMENO_FLOPS * inner_cells(r);
     wfi_rank_collect(r->rank, "planes", first, planes, &r->times, r->done, r->out);
@@ -270,6 +307,8 @@ static int execute(run *r, int argc, char **argv)
     if (code != WFI_EXIT_DONE)
         return code;
     result = work(r);
+    if (r->told)
+        return r->told;
     if (result != WF_SUCCESS)
         return wfi_rank_failed(rank, result);
     if (describe(r) != WF_SUCCESS)
@@ -280,7 +319,7 @@ static int execute(run *r, int argc, char **argv)
 /* -------------------------------------------------------------------------------------- options */
 
 typedef struct arguments {
-    const char *size, *iterations, *seconds, *output, *weights;
+    const char *size, *iterations, *seconds, *output, *weights, *checkpoint, *every, *from;
     bool balance;
 } arguments;
 
@@ -291,8 +330,15 @@ static int parse(const arguments *args, run *r)
         return wfi_usage_error("himeno: give --iterations or --seconds, not both");
     if (args->weights && args->balance)
         return wfi_usage_error("himeno: give --weights or --balance, not both");
-    if (args->output && !args->iterations)
-        return wfi_usage_error("himeno: with -o, say how often p is relaxed: --iterations N");
+    if ((args->output || args->checkpoint || args->from) && !args->iterations)
+        return wfi_usage_error("himeno: with %s, say how often p is relaxed: --iterations N",
+                               args->output       ? "-o"
+                               : args->checkpoint ? "--checkpoint"
+                                                  : "--continue");
+    if (args->from && (r->rank->common.variant || r->rank->common.constant_count))
+        return wfi_usage_error("himeno: --continue goes on with the checkpoint's own variant");
+    if (wfi_checkpoints_parse("himeno", args->checkpoint, args->every, &r->keep) != WFI_EXIT_DONE)
+        return WFI_EXIT_USAGE;
     if (args->output && !wfi_path_takes_npy(args->output))
         return wfi_usage_error("himeno: -o writes P.npy, not '%s'", args->output);
     if (!wfi_parse_himeno_size("--size", args->size ? args->size : DEFAULT_SIZE, extent) ||
@@ -300,11 +346,15 @@ static int parse(const arguments *args, run *r)
          !wfi_parse_u64("--iterations", args->iterations, 1, 1000000000, &count)) ||
         (args->seconds && !wfi_parse_seconds("--seconds", args->seconds, &r->seconds)))
         return WFI_EXIT_USAGE;
-    r->ni = (uint32_t)extent[0];
-    r->nj = (uint32_t)extent[1];
-    r->nk = (uint32_t)extent[2];
+    if (args->size || !args->from) {
+        r->ni = (uint32_t)extent[0];
+        r->nj = (uint32_t)extent[1];
+        r->nk = (uint32_t)extent[2];
+    }
     r->iterations = (uint32_t)count;
     r->output = args->output;
+    r->from = args->from;
+    r->once = args->output || args->checkpoint || args->from;
     r->balance = args->balance;
     return WFI_EXIT_DONE;
 }
@@ -315,6 +365,30 @@ static int parse_together(const wfi_rank *rank, const arguments *args, run *r)
     int code = rank->prints ? parse(args, r) : WFI_EXIT_DONE;
     code = wfi_rank_share(code);
     return code == WFI_EXIT_DONE && !rank->prints ? parse(args, r) : code;
+}
+
+/* The checkpoint says what is left open: sizes and the variant. */
+static int read_before(run *r)
+{
+    wfi_himeno_state state = {.extent = {r->ni, r->nj, r->nk}};
+    wfi_io_error error;
+    int code = r->from ? wfi_himeno_keep_read(r->rank, r->from, &r->before, &state) : WFI_EXIT_DONE;
+    if (code != WFI_EXIT_DONE)
+        return code;
+    if (r->from) {
+        r->ni = state.extent[0];
+        r->nj = state.extent[1];
+        r->nk = state.extent[2];
+        r->before_iterations = state.iterations;
+        r->gosa = state.gosa;
+    }
+    if (r->rank->prints && r->before_iterations >= r->iterations && r->from)
+        code = wfi_usage_error("himeno: %s has %u iterations already; --iterations is how many "
+                               "there are to be in all",
+                               r->from, r->before_iterations);
+    else if (r->rank->prints && r->keep.path && !wfi_atomic_check(r->keep.path, &error))
+        code = wfi_run_error("%s", error.text);
+    return wfi_rank_share(code);
 }
 
 int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
@@ -329,13 +403,18 @@ int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
          "how much of the grid each rank gets, beside the others; 0: none (default: all the same)"},
         {"--balance", NULL, NULL, &args.balance,
          "measure the devices first and give each rank as much as it is fast"},
+        {"--checkpoint", "FILE", &args.checkpoint, NULL,
+         "keep p in FILE while it is relaxed, in place of what was kept before"},
+        {"--every", "N|Tmin|Ts", &args.every, NULL,
+         "how often, in iterations, minutes or seconds (default 10min)"},
+        {"--continue", "FILE", &args.from, NULL,
+         "go on from a checkpoint until there are --iterations in all, on any number of ranks"},
         {"-o", "P.npy", &args.output, NULL, "write p as it is after --iterations"},
     };
     const wfi_command command = {
         "himeno",
         "[--size XS|S|M|L|XL|IxJxK] [--iterations N | --seconds T] [--weights W,W,… | --balance] "
-        "[-o "
-        "P.npy]",
+        "[--checkpoint FILE [--every N|Tmin]] [--continue FILE] [-o P.npy]",
         "Runs the Himeno benchmark on the devices of all ranks: a 19-point Jacobi relaxation in "
         "f32, verified against f64.",
         0,
@@ -351,12 +430,19 @@ int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
         return code;
     code = parse_together(rank, &args, &r);
     if (code == WFI_EXIT_DONE)
+        code = read_before(&r);
+    if (code == WFI_EXIT_DONE)
         code = wfi_rank_weights(rank, args.weights, &r.weights);
-    if (code != WFI_EXIT_DONE)
+    if (code != WFI_EXIT_DONE) {
+        wfi_checkpoint_free(&r.before);
         return code;
+    }
     wfi_result_case_init(&result_case, "himeno");
-    snprintf(result_case.name, sizeof result_case.name, "himeno %.40s",
-             args.size ? args.size : DEFAULT_SIZE);
+    if (args.from && !args.size)
+        snprintf(result_case.name, sizeof result_case.name, "himeno %ux%ux%u", r.ni, r.nj, r.nk);
+    else
+        snprintf(result_case.name, sizeof result_case.name, "himeno %.40s",
+                 args.size ? args.size : DEFAULT_SIZE);
     wfi_result_case_fact(&result_case, "ni", r.ni);
     wfi_result_case_fact(&result_case, "nj", r.nj);
     wfi_result_case_fact(&result_case, "nk", r.nk);
@@ -367,6 +453,7 @@ int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
         code = execute(&r, argc, argv);
     wf_mpi_himeno_destroy(&r.himeno);
     wfi_rank_close(rank);
+    wfi_checkpoint_free(&r.before);
     free(r.weights);
     free(r.p);
     return code;

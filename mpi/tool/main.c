@@ -10,15 +10,19 @@
 static const struct {
     const char *name;
     int (*run)(wfi_rank *rank, int argc, char **argv);
-} commands[] = {{"cg", wfi_mpi_cg}, {"himeno", wfi_mpi_himeno}, {"spmv", wfi_mpi_spmv}};
+} commands[] = {{"cg", wfi_mpi_cg},
+                {"himeno", wfi_mpi_himeno},
+                {"spmv", wfi_mpi_spmv},
+                {"stencil", wfi_mpi_stencil}};
 
 static int run(wfi_rank *rank, int argc, char **argv)
 {
     for (size_t i = 0; argc > 1 && i < WFI_COUNT(commands); i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(rank, argc, argv);
-    return rank->prints ? wfi_usage_error("usage: mpirun -n RANKS wavefit cg|himeno|spmv [OPTIONS]")
-                        : WFI_EXIT_USAGE;
+    return rank->prints
+               ? wfi_usage_error("usage: mpirun -n RANKS wavefit cg|himeno|spmv|stencil [OPTIONS]")
+               : WFI_EXIT_USAGE;
 }
 
 int main(int argc, char **argv)

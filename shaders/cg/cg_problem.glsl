@@ -10,7 +10,10 @@
 // their sizes from `words`, an array of VkDispatchIndirectCommand behind the partial sums; whoever
 // ends the solve writes zeros there.
 //
-// OWN_BINDINGS: the shader has other buffers at bindings 1 and 2.
+// OWN_BINDINGS: the shader has other buffers at bindings 1 and 2. NO_VECTORS: at binding 0, too,
+// and the scalars are at 2.
+//
+// PART: of a part of a system, whose scalars the host computes (wf_cg_step_plan).
 #include "common/real.glsl"
 #ifdef RECORDED
 #define RESTRICT
@@ -18,12 +21,19 @@
 #define RESTRICT restrict
 #endif
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
+#ifndef NO_VECTORS
 layout(std430, set = 0, binding = 0) restrict buffer A { REAL a[]; }; // x, r, p
+#endif
 #ifndef OWN_BINDINGS
 layout(std430, set = 0, binding = 1) restrict buffer B { REAL b[]; }; // s, w
 layout(std430, set = 0, binding = 2) RESTRICT buffer C { REAL c[]; }; // u, then M's inverted blocks
 #endif
-layout(std430, set = 0, binding = 3) RESTRICT buffer Scalars { REAL scalars[]; };
+#ifdef NO_VECTORS
+#define SCALARS_BINDING 2
+#else
+#define SCALARS_BINDING 3
+#endif
+layout(std430, set = 0, binding = SCALARS_BINDING) RESTRICT buffer Scalars { REAL scalars[]; };
 #ifdef RECORDED
 #ifndef OWN_BINDINGS
 layout(std430, set = 0, binding = 2) readonly buffer CWords { uint c_words[]; };
@@ -39,6 +49,9 @@ layout(push_constant) uniform Push {
     uint partials_at;  // where the partial sums of u w begin in scalars
     uint partials;     // how many these are
     uint history_at;
+#ifdef PART
+    uint products; // partial sums of u w that the product left
+#endif
 #ifdef RECORDED
     uint sizes_at;      // of the dispatches, in words
     uint sizes;         // how many dispatches these are

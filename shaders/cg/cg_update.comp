@@ -1,5 +1,6 @@
 // MODULE cg_update_*
 // MODULE cg_update_recorded_* DEFINES RECORDED
+// MODULE cg_update_part_* DEFINES PART
 #version 450
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -9,6 +10,12 @@
 // All work-groups compute the same scalars and the same verdict; the first one writes them where
 // the next iteration reads them.
 #include "cg_problem.glsl"
+#ifdef PART
+layout(std430, set = 0, binding = 4) readonly restrict buffer Factors { REAL factors[]; };
+#define ADDS_TO_X (factors[3] != REAL(0))
+#else
+#define ADDS_TO_X ((push.iteration & 1) != 0)
+
 
 // p A p = u w - beta ru / alpha, but for the first iteration. Where rounding takes all digits of
 // the difference, its sign means nothing, and the matrix is singular as far as these numbers can
@@ -46,6 +53,7 @@ const REAL NEARLY_ZERO = 1e-300LF, LIFT = 1.2676506002282294e30LF;
 #else
 const REAL NEARLY_ZERO = 1e-30, LIFT = 1.2676506002282294e30; // 2^100
 #endif
+#endif
 
 // Elements that a work-item loads before it needs the first scalar, so that it waits once for them
 // and for the partial sums.
@@ -59,7 +67,7 @@ uint place(uint start, uint k)
 
 void load(uint start)
 {
-    bool second = (push.iteration & 1) != 0;
+    bool second = ADDS_TO_X;
     for (uint k = 0; k < AT_ONCE; k++) {
         uint i = min(place(start, k), push.count - 1);
         xs[k] = second ? X(i) : REAL(0);
@@ -74,7 +82,7 @@ void load(uint start)
 
 void store(uint start, REAL alpha, REAL beta, REAL old_alpha, inout REAL ru, inout REAL rr)
 {
-    bool second = (push.iteration & 1) != 0;
+    bool second = ADDS_TO_X;
     for (uint k = 0; k < AT_ONCE; k++) {
         uint i = place(start, k);
         REAL p = us[k] + beta * ps[k], s = ws[k] + beta * ss[k], r = rs[k] - alpha * s;
@@ -96,7 +104,7 @@ void store(uint start, REAL alpha, REAL beta, REAL old_alpha, inout REAL ru, ino
 // With blocks every work-item takes whole ones, whose new r it can then read again.
 void update_blocks(REAL alpha, REAL beta, REAL old_alpha, inout REAL ru, inout REAL rr)
 {
-    bool second = (push.iteration & 1) != 0;
+    bool second = ADDS_TO_X;
     FOR_EACH_BLOCK(first, push.block) {
         uint end = min(first + push.block, push.count);
         for (uint i = first; i < end; i++) {
@@ -117,6 +125,33 @@ void update_blocks(REAL alpha, REAL beta, REAL old_alpha, inout REAL ru, inout R
     }
 }
 
+// Where there are no blocks, the first elements have been loaded.
+void update(uint start, bool blocks, REAL alpha, REAL beta, REAL old_alpha, uint next)
+{
+    REAL ru = REAL(0), rr = REAL(0);
+    if (blocks) {
+        update_blocks(alpha, beta, old_alpha, ru, rr);
+    } else {
+        uint step = AT_ONCE * push.groups * gl_WorkGroupSize.x;
+        store(start, alpha, beta, old_alpha, ru, rr);
+        for (uint at = start + step; at < push.count; at += step) {
+            load(at);
+            store(at, alpha, beta, old_alpha, ru, rr);
+        }
+    }
+    put_partials(next, ru, rr);
+}
+
+#ifdef PART
+void main()
+{
+    uint start = gl_GlobalInvocationID.x;
+    bool blocks = push.block > 1;
+    if (!blocks)
+        load(start);
+    update(start, blocks, factors[0], factors[1], factors[2], 0);
+}
+#else
 void main()
 {
     uint now = push.iteration & 1, next = 1 - now, start = gl_GlobalInvocationID.x;
@@ -155,17 +190,6 @@ void main()
 #endif
     if (status != REAL(RUNNING))
         return;
-
-    REAL new_ru = REAL(0), new_rr = REAL(0);
-    if (blocks) {
-        update_blocks(alpha, beta, old_alpha, new_ru, new_rr);
-    } else {
-        uint step = AT_ONCE * push.groups * gl_WorkGroupSize.x;
-        store(start, alpha, beta, old_alpha, new_ru, new_rr);
-        for (uint at = start + step; at < push.count; at += step) {
-            load(at);
-            store(at, alpha, beta, old_alpha, new_ru, new_rr);
-        }
-    }
-    put_partials(next, new_ru, new_rr);
+    update(start, blocks, alpha, beta, old_alpha, next);
 }
+#endif

@@ -109,6 +109,10 @@ MISSING(SPMV, NULL, wf_cg_record_upload, (wf_cg * cg, VkCommandBuffer command_bu
 MISSING(SPMV, NULL, wf_cg_record,
         (wf_cg * cg, VkCommandBuffer command_buffer, wf_arena *arena, const wf_bindings *bindings,
          uint32_t iterations, uint32_t flags))
+MISSING(SPMV, device, wf_cg_step_plan,
+        (wf_device * device, const wf_cg_step_params *params, uint64_t *partials, wf_plan **out))
+MISSING(SPMV, device, wf_cg_product_plan,
+        (wf_device * device, const wf_spmv_params *params, uint32_t *partials, wf_plan **out))
 
 bool wf_cg_needs_upload(const wf_cg *cg)
 {
@@ -148,6 +152,8 @@ MISSING(HIMENO, device, wf_himeno_create,
         (wf_device * device, const wf_himeno_params *params, wf_himeno **out))
 MISSING(HIMENO, NULL, wf_himeno_start, (wf_himeno * himeno))
 MISSING(HIMENO, NULL, wf_himeno_write, (wf_himeno * himeno, const wf_himeno_arrays *arrays))
+MISSING(HIMENO, NULL, wf_himeno_write_planes,
+        (wf_himeno * himeno, uint32_t first, uint32_t planes, const float *p))
 MISSING(HIMENO, NULL, wf_himeno_run,
         (wf_himeno * himeno, uint32_t iterations, float *gosa, double *seconds, bool *gpu_clock))
 MISSING(HIMENO, NULL, wf_himeno_run_each,
@@ -157,8 +163,13 @@ MISSING(HIMENO, NULL, wf_himeno_describe,
         (const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs))
 MISSING(HIMENO, device, wf_himeno_plan_cut,
         (wf_device * device, const wf_himeno_params *params, wf_himeno_cut *cut))
-MISSING(HIMENO, NULL, wf_himeno_halos, (wf_himeno * himeno, wf_himeno_halo *halo))
+MISSING(HIMENO, NULL, wf_himeno_halos, (wf_himeno * himeno, wf_halo *halo))
 MISSING(HIMENO, NULL, wf_himeno_pass,
+        (wf_himeno * himeno, uint32_t iterations, bool arrived, double *seconds))
+MISSING(HIMENO, NULL, wf_himeno_bind_halos, (wf_himeno * himeno, const wf_halo_bindings *halos))
+MISSING(HIMENO, NULL, wf_himeno_pass_begin, (wf_himeno * himeno, uint32_t iterations, bool arrived))
+MISSING(HIMENO, NULL, wf_himeno_pass_end, (wf_himeno * himeno, double *seconds))
+MISSING(HIMENO, NULL, wf_himeno_pass_next,
         (wf_himeno * himeno, uint32_t iterations, bool arrived, double *seconds))
 MISSING(HIMENO, NULL, wf_himeno_partials, (wf_himeno * himeno, float *partials, uint32_t *count))
 MISSING(HIMENO, device, wf_himeno_gosa,
@@ -178,6 +189,20 @@ MISSING(STENCIL, device, wf_stencil_plan,
 MISSING(STENCIL, NULL, wf_stencil_check,
         (const wf_stencil_params *params, const void *in, const void *out, uint64_t max_checked,
          uint64_t seed, wf_check *check))
+MISSING(STENCIL, device, wf_stencil_plan_cut,
+        (wf_device * device, const wf_stencil_params *params, wf_stencil_cut *cut))
+MISSING(STENCIL, device, wf_stencil_slab_create,
+        (wf_device * device, const wf_stencil_slab_params *params, wf_stencil_slab **out))
+MISSING(STENCIL, NULL, wf_stencil_slab_halos, (wf_stencil_slab * slab, wf_halo *halo))
+MISSING(STENCIL, NULL, wf_stencil_slab_bind_halos,
+        (wf_stencil_slab * slab, const wf_halo_bindings *halos))
+MISSING(STENCIL, NULL, wf_stencil_slab_write, (wf_stencil_slab * slab, const void *planes))
+MISSING(STENCIL, NULL, wf_stencil_slab_read, (wf_stencil_slab * slab, void *planes))
+MISSING(STENCIL, NULL, wf_stencil_slab_pass_begin, (wf_stencil_slab * slab, uint32_t steps))
+MISSING(STENCIL, NULL, wf_stencil_slab_pass_end, (wf_stencil_slab * slab, double *seconds))
+MISSING(STENCIL, NULL, wf_stencil_slab_pass_next,
+        (wf_stencil_slab * slab, uint32_t steps, double *seconds))
+MISSING(STENCIL, NULL, wf_stencil_slab_describe, (const wf_stencil_slab *slab, wf_plan_info *info))
 MISSING(STENCIL, device, wf_laplace_solve,
         (wf_device * device, const wf_laplace_params *params, void *u, wf_laplace_result *result))
 MISSING(STENCIL, device, wf_laplace_create,
@@ -187,6 +212,11 @@ MISSING(STENCIL, NULL, wf_laplace_record_upload,
 MISSING(STENCIL, NULL, wf_laplace_record,
         (wf_laplace * laplace, VkCommandBuffer command_buffer, wf_arena *arena,
          const wf_bindings *bindings, uint32_t iterations, uint32_t flags))
+
+void wf_stencil_slab_destroy(wf_stencil_slab **slab)
+{
+    (void)slab; /* there is none */
+}
 
 bool wf_laplace_needs_upload(const wf_laplace *laplace)
 {

@@ -225,3 +225,12 @@ wf_result wfi_spmv_plan_fused(wf_device *device, const wf_spmv_params *params, u
 {
     return plan_with(device, params, partials, out);
 }
+
+wf_result wf_cg_product_plan(wf_device *device, const wf_spmv_params *params, uint32_t *partials,
+                             wf_plan **out)
+{
+    if (!device || !partials || !out)
+        return WF_ERROR_INVALID_ARGUMENT;
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, plan_with(device, params, partials, out));
+}

@@ -52,7 +52,13 @@ static wf_result choose(wf_device *device, const wfi_problem *problem,
     return result;
 }
 
-static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bool stoppable,
+/* What solvers ask beside the parameters. */
+typedef struct ask {
+    bool stoppable;
+    const wfi_stencil_part *part; /* NULL: the whole grid */
+} ask;
+
+static wf_result make_plan(wf_device *device, const wf_stencil_params *given, ask asked,
                            wf_plan **out)
 {
     wfi_problem problem = {.family = WF_FAMILY_STENCIL};
@@ -71,7 +77,9 @@ static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bo
                         "extents multiples of vary_x, vary_y and vary_z",
                         WFI_STENCIL_MOST_STEPS);
     problem.type = params.type;
-    problem.stencil.stoppable = stoppable;
+    problem.stencil.stoppable = asked.stoppable;
+    if (asked.part)
+        problem.stencil.part = *asked.part;
     if (!wfi_family_has_type(wfi_family_get(WF_FAMILY_STENCIL), params.type))
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "wf_stencil_plan: type %s",
                         wf_type_name(params.type));
@@ -93,11 +101,34 @@ static wf_result make_plan(wf_device *device, const wf_stencil_params *given, bo
 wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *params, wf_plan **out)
 {
     const wfi_heap outer = wfi_heap_enter_device(device);
-    return wfi_heap_leave(outer, make_plan(device, params, false, out));
+    return wfi_heap_leave(outer, make_plan(device, params, (ask){0}, out));
 }
 
 wf_result wfi_stencil_plan_stoppable(wf_device *device, const wf_stencil_params *params,
                                      wf_plan **out)
 {
-    return make_plan(device, params, true, out);
+    return make_plan(device, params, (ask){.stoppable = true}, out);
+}
+
+wf_result wfi_stencil_plan_part(wf_device *device, const wf_stencil_params *params,
+                                const wfi_stencil_part *part, wf_plan **out)
+{
+    return make_plan(device, params, (ask){.part = part}, out);
+}
+
+wf_result wfi_stencil_choose(wf_device *device, const char *function,
+                             const wf_stencil_params *params, wfi_problem *problem,
+                             wfi_choice *choice)
+{
+    *problem = (wfi_problem){.family = WF_FAMILY_STENCIL, .type = params->type};
+    if (!wfi_stencil_problem_of(params, &problem->stencil) || params->image || params->vary_x ||
+        params->vary_y || params->vary_z)
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "%s: the grid is none that wf_stencil_plan takes, or of images or sizes "
+                        "that vary",
+                        function);
+    if (!wfi_family_has_type(wfi_family_get(WF_FAMILY_STENCIL), params->type))
+        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED, "%s: type %s", function,
+                        wf_type_name(params->type));
+    return wfi_choose(device, problem, params->tuning, choice);
 }

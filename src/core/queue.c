@@ -39,6 +39,12 @@ void wfi_settle(wf_device *device, VkFence fence)
     device->keeps = true;
 }
 
+void wf_device_poll(wf_device *device, double seconds)
+{
+    if (device && wfi_device_kind_of(&device->caps)->poll_seconds > 0)
+        device->poll_seconds = seconds > 0 ? seconds : 0;
+}
+
 VkResult wfi_wait_for(wf_device *device, VkFence fence, uint64_t nanoseconds)
 {
     const double start = device->poll_seconds > 0 ? wfi_host_seconds() : 0;

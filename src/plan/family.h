@@ -55,6 +55,14 @@ typedef struct wfi_vector_problem {
     wf_vector_operation operation;
 } wfi_vector_problem;
 
+/* A part of a grid along its slowest axis: what is updated, and what the arrays hold. */
+typedef struct wfi_stencil_part {
+    uint32_t first, planes; /* planes 0: all, and the arrays hold all */
+    int64_t origin;         /* the grid's plane that is the arrays' first */
+    uint32_t held, steps;   /* steps: of a pass */
+    bool ends; /* what the arrays hold is all there is: planes are counted from their first */
+} wfi_stencil_part;
+
 typedef struct wfi_stencil_problem {
     uint64_t nx, ny, nz; /* cells; nz counts in three dimensions only */
     uint64_t row_stride; /* elements */
@@ -66,6 +74,7 @@ typedef struct wfi_stencil_problem {
     bool stoppable; /* coefficients are the caller's, with a flag behind them that ends the work */
     uint64_t plane_rows; /* rows from one plane to the next; 0: ny */
     uint64_t unit_x;     /* nx of a recording is any multiple of it; 0: nx is fixed */
+    wfi_stencil_part part;
 } wfi_stencil_problem;
 
 typedef struct wfi_problem {

@@ -28,6 +28,7 @@ struct wf_queue {
     uint64_t submitted, waited; /* submissions so far; the n-th uses slot n % SLOTS */
     uint64_t given, ended;      /* executions */
     bool recording;             /* slot `submitted` has a command buffer that is begun */
+    bool held;                  /* wf_queue_hold */
     uint32_t gathered, gathered_steps;
     double gathered_seconds;
 };
@@ -178,6 +179,7 @@ static wf_result submit(wf_queue *q)
 {
     wf_device *device = q->device;
     slot *s = slot_of(q, q->submitted);
+    q->held = false;
     if (!q->gathered)
         return WF_SUCCESS;
     const VkSubmitInfo info = {
@@ -281,7 +283,7 @@ static wf_result gather(wf_queue *q, wf_plan *plan, const wf_bindings *bindings)
     q->gathered_steps += plan->step_count;
     q->gathered_seconds += seconds;
     look(q);
-    const bool room = q->submitted - q->waited < SLOTS - 1;
+    const bool room = q->submitted - q->waited < SLOTS - 1 && !q->held;
     return room || q->gathered >= MOST_GATHERED ? submit(q) : WF_SUCCESS;
 }
 
@@ -295,6 +297,15 @@ wf_result wf_queue_run(wf_queue *q, wf_plan *plan, const wf_bindings *bindings, 
                                                             : gather(q, plan, bindings);
     if (result == WF_SUCCESS && number)
         *number = q->given;
+    return result;
+}
+
+wf_result wf_queue_hold(wf_queue *q)
+{
+    if (!q)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result = wfi_device_usable(q->device, "wf_queue_hold");
+    q->held = result == WF_SUCCESS;
     return result;
 }
 

@@ -22,6 +22,8 @@ enum {
     WFI_CG_KERNELS
 };
 
+#define WFI_CG_PARTIALS_AT 12 /* in scalars, as in cg_problem.glsl */
+
 /* A system being solved: the matrix, the kernels and the vectors on the device. */
 typedef struct wfi_cg {
     wf_device *device;
@@ -76,6 +78,10 @@ wf_result wfi_cg_fill_inverse(const wfi_cg *c, void *inverse);
 /* cg_kernels.c: the kernels' plans, and sizes of what they use. */
 wf_result wfi_cg_make_kernels(wfi_cg *c);
 uint32_t wfi_cg_group_items(const wf_caps *caps);
+void wfi_cg_vector_group(const wfi_point *point, uint32_t size[3]);
+uint64_t wfi_cg_shared_bytes(const wfi_point *point);
+/* Work-groups of a kernel on vectors of `count` elements; side: of M's blocks, 0 or 1 without. */
+uint32_t wfi_cg_groups(const wf_caps *caps, uint32_t count, uint32_t side);
 uint64_t wfi_cg_vector_bytes(const wfi_cg *c);
 uint64_t wfi_cg_a_bytes(const wfi_cg *c);
 uint64_t wfi_cg_c_elements(const wfi_cg *c);

@@ -8,6 +8,7 @@
 #include "solve/cg.h"
 #include "wfi_shaders.h"
 
+#define MOST_GROUPS 512           /* each adds up the partial sums of all */
 #define SUMS_OF_SUMS UINT64_C(72) /* as in cg_problem.glsl */
 
 /* As in cg_problem.glsl. */
@@ -32,13 +33,21 @@ uint32_t wfi_cg_group_items(const wf_caps *caps)
     return items;
 }
 
-static void vector_group(const wfi_point *point, uint32_t size[3])
+uint32_t wfi_cg_groups(const wf_caps *caps, uint32_t count, uint32_t side)
+{
+    /* A work-item gets at least the two elements that it loads at once, or a block. */
+    const uint32_t a_group = wfi_cg_group_items(caps) * (side < 2 ? 2 : side),
+                   groups = (count - 1) / a_group + 1;
+    return groups > MOST_GROUPS ? MOST_GROUPS : groups;
+}
+
+void wfi_cg_vector_group(const wfi_point *point, uint32_t size[3])
 {
     size[0] = wfi_cg_group_items(point->caps);
     size[1] = size[2] = 1;
 }
 
-static uint64_t shared_bytes(const wfi_point *point)
+uint64_t wfi_cg_shared_bytes(const wfi_point *point)
 {
     return 3 * (wfi_cg_group_items(point->caps) + SUMS_OF_SUMS) *
            wf_type_size(point->problem->type);
@@ -131,8 +140,8 @@ static wf_result build_kernel(wf_plan *plan, const wfi_point *point, const void 
 #define KERNEL(text)                                                                               \
     {                                                                                              \
         .name = "cg_" #text, .modules = WFI_MODULES_cg_##text, .storage_buffers = 4,               \
-        .push_bytes = sizeof(cg_push), .group_size = vector_group, .shared_bytes = shared_bytes,   \
-        .build = build_kernel,                                                                     \
+        .push_bytes = sizeof(cg_push), .group_size = wfi_cg_vector_group,                          \
+        .shared_bytes = wfi_cg_shared_bytes, .build = build_kernel,                                \
     }
 
 #define RECORDED_KERNEL(text, build_)                                                              \
@@ -140,8 +149,8 @@ static wf_result build_kernel(wf_plan *plan, const wfi_point *point, const void 
         .name = "cg_" #text,                                                                       \
         .modules =                                                                                 \
             {[WF_TYPE_F32] = &wfi_spv_cg_##text##_f32, [WF_TYPE_F64] = &wfi_spv_cg_##text##_f64},  \
-        .storage_buffers = 4, .push_bytes = sizeof(cg_push), .group_size = vector_group,           \
-        .shared_bytes = shared_bytes, .build = build_,                                             \
+        .storage_buffers = 4, .push_bytes = sizeof(cg_push), .group_size = wfi_cg_vector_group,    \
+        .shared_bytes = wfi_cg_shared_bytes, .build = build_,                                      \
     }
 
 /* What c starts with in a recorded solve: the inverted blocks behind u, and behind these the sizes
@@ -270,8 +279,8 @@ static const wfi_variant kernel_rows[WFI_CG_KERNELS] = {
 #define MIXED_KERNEL(text, build_)                                                                 \
     {                                                                                              \
         .name = "cg_mixed_" #text, .modules = {[WF_TYPE_F32] = &wfi_spv_cg_mixed_##text},          \
-        .storage_buffers = 4, .push_bytes = sizeof(cg_push), .group_size = vector_group,           \
-        .shared_bytes = shared_bytes, .build = build_,                                             \
+        .storage_buffers = 4, .push_bytes = sizeof(cg_push), .group_size = wfi_cg_vector_group,    \
+        .shared_bytes = wfi_cg_shared_bytes, .build = build_,                                      \
     }
 
 /* What recorded solves in mixed precision have in their place, and besides. */

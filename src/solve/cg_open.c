@@ -5,9 +5,6 @@
 #include "core/heap.h"
 #include "solve/cg.h"
 
-#define MOST_GROUPS 512 /* each adds up the partial sums of all */
-#define PARTIALS_AT 12  /* as in cg_problem.glsl */
-
 /* ---------------------------------------------------------------------------------------- sizes */
 
 static uint64_t alignment_elements(const wfi_cg *c)
@@ -31,15 +28,11 @@ static uint32_t block_of(const wf_cg_params *p)
 static wf_result set_sizes(wfi_cg *c, uint32_t fused_partials)
 {
     const uint64_t real = wf_type_size(c->type), range = c->device->caps.max_storage_range;
-    const uint32_t side = c->block ? c->block : 1;
     c->stride = (uint32_t)aligned(c, c->count);
-    /* A work-item gets at least the two elements that it loads at once, or a block. */
-    const uint32_t a_group = wfi_cg_group_items(&c->device->caps) * (side < 2 ? 2 : side);
-    c->groups = (c->count - 1) / a_group + 1;
-    c->groups = c->groups > MOST_GROUPS ? MOST_GROUPS : c->groups;
+    c->groups = wfi_cg_groups(&c->device->caps, c->count, c->block);
     c->fused = fused_partials != 0;
     c->partials = c->fused ? fused_partials : c->groups;
-    c->history_at = PARTIALS_AT + 4 * c->groups;
+    c->history_at = WFI_CG_PARTIALS_AT + 4 * c->groups;
     c->partials_at = (uint32_t)aligned(c, c->history_at + (uint64_t)c->most);
     if (c->recorded) {
         c->sizes = wfi_plan_step_count(c->product) + (c->fused ? 2 : 3);

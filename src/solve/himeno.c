@@ -117,22 +117,6 @@ static wf_result allocate_mirrors(wf_himeno *h)
     return result;
 }
 
-/* Of a subdomain. */
-static wf_result allocate_halos(wf_himeno *h)
-{
-    const bool there[2] = {h->begin > 0, h->end < h->params.nk - 2};
-    const uint64_t bytes = wfi_himeno_halo_bytes(h);
-    wf_result result = WF_SUCCESS;
-    for (int side = 0; side < 2 && result == WF_SUCCESS; side++) {
-        if (!h->subdomain || !there[side])
-            continue;
-        result = wf_buffer_create(h->device, bytes, WF_MEMORY_READBACK, &h->to[side]);
-        if (result == WF_SUCCESS)
-            result = wf_buffer_create(h->device, bytes, WF_MEMORY_UPLOAD, &h->from[side]);
-    }
-    return result;
-}
-
 static wf_result allocate(wf_himeno *h)
 {
     const uint64_t bytes = total_bytes(h);
@@ -153,8 +137,9 @@ static wf_result allocate(wf_himeno *h)
         result = wf_buffer_create(h->device,
                                   wfi_himeno_cells(&h->layout, &h->slabs[i].slab) * sizeof(float),
                                   WF_MEMORY_DEVICE, &h->slabs[i].cells);
-    if (result == WF_SUCCESS)
-        result = allocate_halos(h);
+    const bool there[WFI_SIDES] = {h->begin > 0, h->end < h->params.nk - 2};
+    if (result == WF_SUCCESS && h->subdomain)
+        result = wfi_halos_make(h->device, wfi_himeno_halo_bytes(h), there, &h->halos);
     return result == WF_SUCCESS ? allocate_mirrors(h) : result;
 }
 
@@ -238,18 +223,6 @@ wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno
     return WF_SUCCESS;
 }
 
-static void close_stream(void *owner)
-{
-    wfi_stream_close(&((wf_himeno *)owner)->stream);
-}
-
-/* Of a subdomain, whose passes go in two submissions. */
-static wf_result open_stream(wf_himeno *h)
-{
-    wfi_object_enlist(h->device, &h->object, close_stream, h);
-    return wfi_stream_open(h->device, &h->stream);
-}
-
 static wf_result create(wf_device *device, const wf_himeno_params *given, wf_himeno **out)
 {
     if (!device || !out)
@@ -268,7 +241,7 @@ static wf_result create(wf_device *device, const wf_himeno_params *given, wf_him
     for (uint32_t i = 0; i < h->pass_count && result == WF_SUCCESS; i++)
         result = make_plans(h, &h->passes[i]);
     if (result == WF_SUCCESS && h->subdomain)
-        result = open_stream(h);
+        result = wfi_part_passes_open(device, &h->halved);
     if (result != WF_SUCCESS) {
         wf_himeno_destroy(&h);
         return result;
@@ -288,8 +261,7 @@ void wf_himeno_destroy(wf_himeno **handle)
     wf_himeno *h = handle ? *handle : NULL;
     if (!h)
         return;
-    wfi_stream_close(&h->stream); /* it waits */
-    wfi_object_leave(&h->object);
+    wfi_part_passes_close(&h->halved); /* it waits */
     for (uint32_t i = 0; i < h->pass_count; i++) {
         for (uint32_t n = 0; h->passes[i].plans && n < h->slab_count; n++)
             wf_plan_destroy(&h->passes[i].plans[n]);
@@ -305,10 +277,7 @@ void wf_himeno_destroy(wf_himeno **handle)
         wf_buffer_destroy(&h->blocks[b].p[1]);
         wf_buffer_destroy(&h->blocks[b].mirror);
     }
-    for (int side = 0; side < 2; side++) {
-        wf_buffer_destroy(&h->to[side]);
-        wf_buffer_destroy(&h->from[side]);
-    }
+    wfi_halos_destroy(&h->halos);
     wf_buffer_destroy(&h->partials);
     wf_buffer_destroy(&h->gosa);
     wfi_free(h->slabs);

@@ -5,9 +5,8 @@
 
 #include "core/buffer.h"
 #include "core/command.h"
-#include "core/object.h"
-#include "core/stream.h"
 #include "kernels/himeno/himeno.h"
+#include "solve/part_passes.h"
 
 #define WFI_HIMENO_MAX_ROWS 512 /* iterations a submission */
 
@@ -63,13 +62,10 @@ struct wf_himeno {
     /* The inner planes that are updated here: all of the grid's, or a subdomain's. */
     uint32_t begin, end;
     bool subdomain;
-    wf_buffer *to[2], *from[2]; /* a subdomain's boundary planes and its neighbours': lower, upper;
-                                   NULL where the grid ends */
+    wfi_halos halos;                  /* a subdomain's */
     const wfi_himeno_pass *last_pass; /* that wf_himeno_pass made; NULL: none */
-    wfi_object object;                /* of a subdomain, which has a stream */
-    wfi_stream stream;
+    wfi_part_passes halved;           /* the passes of a subdomain, which go in two parts */
     const wfi_himeno_pass *under_way; /* between wf_himeno_pass_begin and its end; else NULL */
-    double pass_seconds, pass_begun;  /* device time so far; host clock */
 };
 
 /* Which p is current after `passes` more passes. */

@@ -31,24 +31,28 @@ static void convert_p(const wf_himeno *h, float *padded, float *packed, uint32_t
     }
 }
 
-static wf_result write_block(wf_himeno *h, const wfi_himeno_block *block, const float *p,
-                             float *chunk, uint32_t step)
+/* Of the grid's planes [first, end), which p has, those that the block holds. */
+static wf_result write_block(wf_himeno *h, const wfi_himeno_block *block, uint32_t first,
+                             uint32_t end, const float *p, float *chunk, uint32_t step)
 {
     const uint64_t plane = h->layout.p_plane;
     const uint64_t packed = (uint64_t)h->params.ni * h->params.nj;
+    const uint32_t held = block->origin + block->held,
+                   start = block->origin > first ? block->origin : first;
     wf_result result = WF_SUCCESS;
-    for (uint32_t at = 0; at < block->held && result == WF_SUCCESS; at += step) {
-        const uint32_t n = (uint32_t)wfi_least(step, block->held - at);
+    end = end < held ? end : held;
+    for (uint32_t at = start; at < end && result == WF_SUCCESS; at += step) {
+        const uint32_t n = (uint32_t)wfi_least(step, end - at);
         /* convert_p only reads the packed side here. */
-        convert_p(h, chunk, (float *)(uintptr_t)(p + (block->origin + at) * packed), n, true);
+        convert_p(h, chunk, (float *)(uintptr_t)(p + (at - first) * packed), n, true);
         for (int b = 0; b < 2 && result == WF_SUCCESS; b++)
-            result = wf_buffer_write(block->p[b], at * plane * sizeof(float), chunk,
-                                     n * plane * sizeof(float));
+            result = wf_buffer_write(block->p[b], (at - block->origin) * plane * sizeof(float),
+                                     chunk, n * plane * sizeof(float));
     }
     return result;
 }
 
-static wf_result write_p(wf_himeno *h, const float *p)
+static wf_result write_p(wf_himeno *h, uint32_t first, uint32_t end, const float *p)
 {
     const uint32_t step = (uint32_t)wfi_least(planes_a_chunk(h->layout.p_plane), h->params.nk);
     float *chunk = wfi_calloc(step * h->layout.p_plane, sizeof *chunk);
@@ -56,9 +60,18 @@ static wf_result write_p(wf_himeno *h, const float *p)
         return wfi_no_memory(&h->device->log);
     wf_result result = WF_SUCCESS;
     for (uint32_t b = 0; b < h->block_count && result == WF_SUCCESS; b++)
-        result = write_block(h, &h->blocks[b], p, chunk, step);
+        result = write_block(h, &h->blocks[b], first, end, p, chunk, step);
     wfi_free(chunk);
     return result;
+}
+
+wf_result wf_himeno_write_planes(wf_himeno *himeno, uint32_t first, uint32_t planes, const float *p)
+{
+    if (!himeno || !p || planes == 0 || first >= himeno->params.nk ||
+        planes > himeno->params.nk - first)
+        return WF_ERROR_INVALID_ARGUMENT;
+    const wfi_heap outer = wfi_heap_enter_device(himeno->device);
+    return wfi_heap_leave(outer, write_p(himeno, first, first + planes, p));
 }
 
 /* Moves the planes that the block updates, and the grid's borders next to them. */
@@ -172,7 +185,7 @@ static wf_result write_all(wf_himeno *himeno, const wf_himeno_arrays *arrays)
     for (int m = 0; m < 4; m++)
         if (!arrays->a[m] || (m < 3 && (!arrays->b[m] || !arrays->c[m])))
             return WF_ERROR_INVALID_ARGUMENT;
-    wf_result result = write_p(himeno, arrays->p);
+    wf_result result = write_p(himeno, 0, himeno->params.nk, arrays->p);
     return result == WF_SUCCESS ? write_cells(himeno, arrays) : result;
 }
 

@@ -2,13 +2,10 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
-#include "core/clock.h"
 #include "core/heap.h"
 #include "core/params.h"
 #include "plan/plan.h"
 #include "solve/himeno.h"
-
-enum { LOWER, UPPER };
 
 /* ----------------------------------------------------------------------------------------- cuts */
 
@@ -48,31 +45,30 @@ static uint32_t halo_planes(const wf_himeno *h)
     return h->passes[0].steps;
 }
 
-static void *mapped(const wf_buffer *buffer)
-{
-    return buffer ? wf_buffer_mapped(buffer) : NULL;
-}
-
-wf_result wf_himeno_halos(wf_himeno *himeno, wf_himeno_halo *halo)
+wf_result wf_himeno_halos(wf_himeno *himeno, wf_halo *halo)
 {
     if (!himeno || !halo)
         return WF_ERROR_INVALID_ARGUMENT;
     if (!himeno->subdomain)
         return wfi_fail(&himeno->device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_himeno_halos: this is the whole grid, which has no halos");
-    const wf_himeno_halo found = {.bytes = wfi_himeno_halo_bytes(himeno),
-                                  .to_lower = mapped(himeno->to[LOWER]),
-                                  .to_upper = mapped(himeno->to[UPPER]),
-                                  .from_lower = mapped(himeno->from[LOWER]),
-                                  .from_upper = mapped(himeno->from[UPPER])};
-    return wfi_params_write(halo, &found, sizeof found) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
+    return wfi_halos_tell(&himeno->halos, halo);
 }
 
-/* Copies inner planes [first, first + halo_planes) of the grid between block->p[p] and a halo's
- * buffer. Planes that leave are those that a block updates; planes that arrive go to every block
+wf_result wf_himeno_bind_halos(wf_himeno *himeno, const wf_halo_bindings *halos)
+{
+    if (!himeno || !himeno->subdomain)
+        return WF_ERROR_INVALID_ARGUMENT;
+    const wfi_heap outer = wfi_heap_enter_device(himeno->device);
+    return wfi_heap_leave(
+        outer, wfi_halos_bind(himeno->device, "wf_himeno_bind_halos", halos, &himeno->halos));
+}
+
+/* Copies inner planes [first, first + halo_planes) of the grid between block->p[p] and a halo.
+ * Planes that leave are those that a block updates; planes that arrive go to every block
  * that holds them. */
 static void record_planes(const wf_himeno *h, VkCommandBuffer command_buffer, uint32_t p,
-                          uint32_t first, const wf_buffer *halo, bool arrive)
+                          uint32_t first, wf_binding halo, bool arrive)
 {
     const uint64_t plane = h->layout.p_plane * sizeof(float);
     /* The grid's planes, whose first is its border. */
@@ -85,12 +81,14 @@ static void record_planes(const wf_himeno *h, VkCommandBuffer command_buffer, ui
                        to = (uint32_t)wfi_least(begin + count, high);
         if (from >= to)
             continue;
-        const uint64_t here = (from - block->origin) * plane, there = (from - low) * plane,
-                       bytes = (to - from) * plane;
+        const uint64_t here = (from - block->origin) * plane,
+                       there = halo.offset + (from - low) * plane, bytes = (to - from) * plane;
         if (arrive)
-            wfi_record_copy(h->device, command_buffer, halo, there, block->p[p], here, bytes);
+            wfi_record_copy(h->device, command_buffer, halo.buffer, there, block->p[p], here,
+                            bytes);
         else
-            wfi_record_copy(h->device, command_buffer, block->p[p], here, halo, there, bytes);
+            wfi_record_copy(h->device, command_buffer, block->p[p], here, halo.buffer, there,
+                            bytes);
     }
 }
 
@@ -108,20 +106,23 @@ static wf_result record_early(void *user, VkCommandBuffer command_buffer)
     const subdomain_pass *s = user;
     wf_himeno *h = s->himeno;
     const uint32_t planes = halo_planes(h), next = wfi_himeno_p_after(h, 1);
-    if (s->arrived && h->from[LOWER])
-        record_planes(h, command_buffer, h->now, h->begin - planes, h->from[LOWER], true);
-    if (s->arrived && h->from[UPPER])
-        record_planes(h, command_buffer, h->now, h->end, h->from[UPPER], true);
+    const wf_binding from[] = {wfi_halo_from(&h->halos, WFI_LOWER),
+                               wfi_halo_from(&h->halos, WFI_UPPER)},
+                     to[] = {wfi_halo_to(&h->halos, WFI_LOWER), wfi_halo_to(&h->halos, WFI_UPPER)};
+    if (s->arrived && from[WFI_LOWER].buffer)
+        record_planes(h, command_buffer, h->now, h->begin - planes, from[WFI_LOWER], true);
+    if (s->arrived && from[WFI_UPPER].buffer)
+        record_planes(h, command_buffer, h->now, h->end, from[WFI_UPPER], true);
     wfi_barrier(h->device, command_buffer);
     const int which = s->whole ? WFI_HIMENO_ALL : WFI_HIMENO_EARLY;
     const wf_result result = wfi_himeno_record_slabs(h, s->pass, command_buffer, 0, h->now, which);
     if (s->whole)
         wfi_himeno_record_rest(h, command_buffer, h->now);
     wfi_barrier(h->device, command_buffer);
-    if (h->to[LOWER])
-        record_planes(h, command_buffer, next, h->begin, h->to[LOWER], false);
-    if (h->to[UPPER])
-        record_planes(h, command_buffer, next, h->end - planes, h->to[UPPER], false);
+    if (to[WFI_LOWER].buffer)
+        record_planes(h, command_buffer, next, h->begin, to[WFI_LOWER], false);
+    if (to[WFI_UPPER].buffer)
+        record_planes(h, command_buffer, next, h->end - planes, to[WFI_UPPER], false);
     return result;
 }
 
@@ -147,60 +148,73 @@ static bool goes_in_two(const wf_himeno *h)
     return !h->copy_back && early > 0 && early < h->slab_count;
 }
 
-static wf_result begin_pass(wf_himeno *h, uint32_t iterations, bool arrived)
+static wf_result check_pass(const wf_himeno *h, uint32_t iterations, bool under_way)
 {
     if (!h)
         return WF_ERROR_INVALID_ARGUMENT;
+    const uint32_t steps = h->passes[0].steps;
+    if (!h->subdomain || iterations == 0 || (iterations != steps && iterations != 1))
+        return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_himeno_pass: a pass of a subdomain makes %u iterations or one", steps);
+    if ((h->under_way != NULL) == under_way)
+        return WF_SUCCESS;
+    return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
+                    under_way ? "wf_himeno_pass_next: no pass was begun"
+                              : "wf_himeno_pass_begin: the pass before was not ended");
+}
+
+/* The parts of a pass, which is h->under_way then. */
+static wfi_pass_parts parts_of(wf_himeno *h, uint32_t iterations, bool arrived, subdomain_pass *s)
+{
     const wfi_himeno_pass *whole = &h->passes[0];
-    if (!h->subdomain || iterations == 0 || (iterations != whole->steps && iterations != 1))
-        return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_himeno_pass: a pass of a subdomain makes %u iterations or one",
-                        whole->steps);
-    if (h->under_way)
-        return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "wf_himeno_pass_begin: the pass before was not ended");
-    subdomain_pass s = {.himeno = h,
-                        .pass = iterations == whole->steps ? whole : &h->passes[1],
-                        .arrived = arrived,
-                        .whole = !goes_in_two(h)};
-    wf_result result = wfi_device_usable(h->device, "wf_himeno_pass");
-    if (result == WF_SUCCESS)
-        result = wfi_device_goes_on(h->device);
-    h->pass_begun = wfi_host_seconds();
-    if (result == WF_SUCCESS)
-        result = wfi_stream_submit(&h->stream, record_early, &s);
+    *s = (subdomain_pass){.himeno = h,
+                          .pass = iterations == whole->steps ? whole : &h->passes[1],
+                          .arrived = arrived,
+                          .whole = !goes_in_two(h)};
+    h->under_way = s->pass;
+    return (wfi_pass_parts){record_early, s->whole ? NULL : record_late, s};
+}
+
+static wf_result begin_pass(wf_himeno *h, uint32_t iterations, bool arrived)
+{
+    subdomain_pass s;
+    wf_result result = check_pass(h, iterations, false);
     if (result != WF_SUCCESS)
         return result;
-    if (!s.whole)
-        result = wfi_stream_submit_beside(&h->stream, record_late, &s);
-    const wf_result waited = wfi_stream_wait(&h->stream, &h->pass_seconds);
-    result = result == WF_SUCCESS ? waited : result;
-    if (result == WF_SUCCESS)
-        h->under_way = s.pass;
-    while (result != WF_SUCCESS && !wfi_stream_idle(&h->stream))
-        wfi_stream_wait(&h->stream, &h->pass_seconds);
+    const wfi_pass_parts parts = parts_of(h, iterations, arrived, &s);
+    result = wfi_part_passes_begin(&h->halved, &parts);
+    if (result != WF_SUCCESS)
+        h->under_way = NULL;
     return result;
 }
 
 static wf_result end_pass(wf_himeno *h, double *seconds)
 {
-    double rest = 0;
-    wf_result result = WF_SUCCESS;
     if (!h || !h->under_way)
         return WF_ERROR_INVALID_ARGUMENT;
-    if (!wfi_stream_idle(&h->stream))
-        result = wfi_stream_wait(&h->stream, &rest);
-    const wfi_himeno_pass *pass = h->under_way;
+    const wf_result result = wfi_part_passes_end(&h->halved, seconds);
+    if (result == WF_SUCCESS) {
+        h->now = wfi_himeno_p_after(h, 1);
+        h->last_pass = h->under_way;
+    }
     h->under_way = NULL;
+    return result;
+}
+
+/* The next pass is with the device before the one under way has ended. */
+static wf_result next_pass(wf_himeno *h, uint32_t iterations, bool arrived, double *seconds)
+{
+    subdomain_pass s;
+    wf_result result = check_pass(h, iterations, true);
     if (result != WF_SUCCESS)
         return result;
+    h->last_pass = h->under_way;
     h->now = wfi_himeno_p_after(h, 1);
-    h->last_pass = pass;
-    /* The device may begin the second part while it makes the first. */
-    const double elapsed = wfi_host_seconds() - h->pass_begun, sum = h->pass_seconds + rest;
-    if (seconds)
-        *seconds = sum < elapsed ? sum : elapsed;
-    return WF_SUCCESS;
+    const wfi_pass_parts parts = parts_of(h, iterations, arrived, &s);
+    result = wfi_part_passes_next(&h->halved, &parts, seconds);
+    if (result != WF_SUCCESS)
+        h->under_way = NULL;
+    return result;
 }
 
 wf_result wf_himeno_pass_begin(wf_himeno *himeno, uint32_t iterations, bool arrived)
@@ -213,6 +227,12 @@ wf_result wf_himeno_pass_end(wf_himeno *himeno, double *seconds)
 {
     const wfi_heap outer = wfi_heap_enter_device(himeno ? himeno->device : NULL);
     return wfi_heap_leave(outer, end_pass(himeno, seconds));
+}
+
+wf_result wf_himeno_pass_next(wf_himeno *himeno, uint32_t iterations, bool arrived, double *seconds)
+{
+    const wfi_heap outer = wfi_heap_enter_device(himeno ? himeno->device : NULL);
+    return wfi_heap_leave(outer, next_pass(himeno, iterations, arrived, seconds));
 }
 
 wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arrived, double *seconds)

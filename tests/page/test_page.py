@@ -260,6 +260,51 @@ def ladders_are_side_by_side(browser, folder):
     check("no errors with studies", browser.problems() == [], browser.problems())
 
 
+def ranks_case(name, planes, ranks, us, spans):
+    """As `mpirun -n RANKS wavefit himeno` writes it."""
+    return {"family": "himeno", "name": name, "type": "f32", "status": "ok", "variant": "time",
+            "problem": {"ni": 10, "nj": 10, "nk": planes + 2, "ranks": ranks},
+            "time_us": {"median": us, "count": 5},
+            "ranks": [{"rank": r, "host": "a", "device": "d", "what": "planes", "count": 1,
+                       "inside_us": us / 2 + r, "halo_us": 3, "wait_us": 2, "reduction_us": 1,
+                       "spans": spans} for r in range(ranks)]}
+
+
+def scaling_is_drawn(browser, folder):
+    """Strong and weak scaling are the ratios of the files' times, and the timeline is their spans;
+    a file that says nonsense of its ranks spoils neither."""
+    spans = [{"stage": "halo", "begin_us": 0, "end_us": 4},
+             {"stage": "wait", "begin_us": 4, "end_us": 7},
+             {"stage": "device", "begin_us": 1, "end_us": 9}]
+    odd = [{"stage": "constructor", "begin_us": 0, "end_us": 1}, {"stage": "halo"}, 7, None]
+    some = [ranks_case("himeno A", 64, 1, 100, spans), ranks_case("himeno A", 64, 2, 60, spans),
+            ranks_case("himeno A", 64, 4, 40, spans), ranks_case("himeno B", 128, 2, 110, spans),
+            {**ranks_case("himeno C", 64, 1, 90, odd), "ranks": [None, "two", {"inside_us": "x"}]}]
+    paths = []
+    for i, c in enumerate(some):
+        paths.append(os.path.join(folder, f"ranks{i}.json"))
+        with open(paths[-1], "w") as out:
+            json.dump({"schema": "wavefit-results/2", "wavefit": "0.1.0",
+                       "device": {"name": "d"}, "cases": [c]}, out)
+    page = os.path.join(folder, "scaling.html")
+    report(page, *paths)
+    browser.size(1280, 900)
+    browser.open(page)
+    lines = "chart.data.datasets.map((set) => [set.label, set.data.map((p) => [p.x, p.y])])"
+    strong, weak = (dict(chart(browser, f"{kind} scaling", lines)) for kind in ("Strong", "Weak"))
+    check("strong scaling", strong.get("himeno himeno A f32")
+          == [[1, 1], [2, 100 / 60], [4, 2.5]], strong)
+    check("weak scaling", weak.get("himeno himeno A f32") == [[1, 1], [2, 100 / 110]], weak)
+    bars = chart(browser, "Timeline", "chart.data.datasets.map((set) => [set.label, "
+                 "set.data.map((bar) => [bar.y, ...bar.x])])")
+    wanted = {"halo": ("", 0, 4), "wait": ("", 4, 7), "device": (", device", 1, 9)}
+    check("the timeline of the most ranks", dict(bars) == {
+        stage: [[f"rank {r}{what}", begin, end] for r in range(4)]
+        for stage, (what, begin, end) in wanted.items()}, bars)
+    check("no plot of ranks is blank", browser.evaluate(BLANK) == [], browser.evaluate(BLANK))
+    check("no errors with ranks", browser.problems() == [], browser.problems())
+
+
 def keyboard_sorts(browser):
     browser.evaluate(f"{HEAD}.querySelector('button').focus()")
     browser.key("Enter")
@@ -465,6 +510,7 @@ def main():
             hostile_is_text(browser, folder)
             every_name_is_text(browser, folder)
             ladders_are_side_by_side(browser, folder)
+            scaling_is_drawn(browser, folder)
     finally:
         browser.close()
     print(f"{len(failed)} failed")

@@ -7,6 +7,7 @@
  *  - MPI is initialised by the caller, for calls of the thread that calls these functions
  *    (MPI_THREAD_FUNNELED). They communicate on a duplicate of the caller's communicator, whose
  *    error handler stays in force: by default MPI ends all ranks when a message fails.
+ *  - A rank takes a processor while it waits, for messages and for its GPU (wf_device_poll).
  */
 #ifndef WAVEFIT_MPI_H
 #define WAVEFIT_MPI_H
@@ -56,11 +57,12 @@ typedef struct wf_mpi_trace {
 /* Seconds that this rank spent. */
 typedef struct wf_mpi_times {
     size_t size;
-    /* The device at work. Himeno: updating planes and copying boundary ones, by its clock. Sparse
-     * matrices: what was left of its work when the neighbours' elements had come. */
+    /* The device at work. Himeno and stencils: updating planes and copying boundary ones, by its
+     * clock. Sparse matrices: what was left of its work when the neighbours' elements had come. */
     double inside;
-    /* Himeno: what passes took longer than that, submitting, waking up, and what of the exchange
-     * was not hidden. Sparse matrices: until the device had gathered what neighbours need. */
+    /* Himeno and stencils: what passes took longer than that, submitting, waking up, and what of
+     * the exchange was not hidden. Sparse matrices: until the device had gathered what neighbours
+     * need. */
     double halo;
     /* From then on, or from when the boundary planes were there, until the neighbours' had come;
      * meanwhile the device works. */
@@ -103,12 +105,65 @@ WF_API wf_result wf_mpi_himeno_run(wf_mpi_himeno *himeno, uint32_t iterations, f
 /* Copies p to the memory of rank `root` (collective), ni*nj*nk floats there; p is not used
  * elsewhere. Collective. */
 WF_API wf_result wf_mpi_himeno_read(wf_mpi_himeno *himeno, int root, float *p);
+/* Sets p, behind wf_mpi_himeno_start, from the memory of rank `root`, so that iterations go on from
+ * there, on as many ranks as there are. Collective. */
+WF_API wf_result wf_mpi_himeno_write(wf_mpi_himeno *himeno, int root, const float *p);
 /* Tells what was chosen, and which inner planes this rank has; its size must be set. Of `info`
  * wavefit fills variant, chosen_by and constants, and the rest on ranks that have planes. */
 WF_API wf_result wf_mpi_himeno_describe(const wf_mpi_himeno *himeno, wf_plan_info *info,
                                         uint32_t *first_plane, uint32_t *planes);
+/* How many neighbours' planes this rank's device reads where these left them, in memory that both
+ * share; messages bring those of the others. */
+WF_API uint32_t wf_mpi_himeno_shared(const wf_mpi_himeno *himeno);
 /* Collective. */
 WF_API void wf_mpi_himeno_destroy(wf_mpi_himeno **himeno);
+
+/* ------------------------------------------------------------------------------------- stencils */
+
+/* The grid of a star or box stencil, which is cut along its slowest axis (z, in two dimensions y),
+ * each rank's device updating some consecutive planes (rows). */
+typedef struct wf_mpi_stencil wf_mpi_stencil;
+
+typedef struct wf_mpi_stencil_params {
+    size_t size;
+    /* Collective but for its tuning: the whole grid; `steps` are those of a run, as far as is
+     * known. The tuning of the first rank that has planes chooses for all. Where not every device
+     * can do what it chose, all take the variant naive, unless a variant is asked for. */
+    const wf_stencil_params *grid;
+    const double *weights; /* as those of wf_mpi_himeno_params */
+    wf_log_fn log;         /* of what is not the device's to say; NULL: there is no log */
+    void *log_user;
+} wf_mpi_stencil_params;
+
+/* What a rank has of a grid. */
+typedef struct wf_mpi_stencil_info {
+    size_t size;
+    uint32_t first_plane, planes;
+    uint64_t plane_bytes;
+    uint32_t steps;  /* most that a pass makes between two exchanges */
+    uint32_t shared; /* as wf_mpi_himeno_shared */
+} wf_mpi_stencil_info;
+
+/* Chooses, cuts and allocates. Before any rank allocates, those that share a device compare what
+ * they need of it with what it has. Collective. Errors: those of wf_stencil_plan. */
+WF_API wf_result wf_mpi_stencil_create(MPI_Comm comm, wf_device *device,
+                                       const wf_mpi_stencil_params *params, wf_mpi_stencil **out);
+/* Sets this rank's planes, laid out as in wf_stencil_params, and exchanges boundary ones.
+ * Collective. */
+WF_API wf_result wf_mpi_stencil_write(wf_mpi_stencil *stencil, const void *own);
+/* Applies the stencil `steps` (> 0, collective) times. The grid has the bits that one device gives
+ * it with the same variant. *seconds (may be NULL) are those of the slowest rank by its host's
+ * clock, *times (may be NULL) this rank's own. Collective. Errors: WF_ERROR_INVALID_ARGUMENT,
+ * WF_ERROR_CANCELLED. */
+WF_API wf_result wf_mpi_stencil_run(wf_mpi_stencil *stencil, uint32_t steps, double *seconds,
+                                    wf_mpi_times *times);
+/* Copies this rank's planes. Blocks. Not collective. */
+WF_API wf_result wf_mpi_stencil_read(wf_mpi_stencil *stencil, void *own);
+/* Of `plan` (may be NULL) wavefit fills variant, chosen_by and constants. */
+WF_API wf_result wf_mpi_stencil_describe(const wf_mpi_stencil *stencil, wf_mpi_stencil_info *info,
+                                         wf_plan_info *plan);
+/* Collective. */
+WF_API void wf_mpi_stencil_destroy(wf_mpi_stencil **stencil);
 
 /* ----------------------------------------------------------------------------- sparse matrices */
 
@@ -176,6 +231,16 @@ WF_API wf_result wf_mpi_spmv_run(wf_mpi_matrix *matrix, wf_mpi_vector *x, wf_mpi
 
 /* ------------------------------------------------------------------------- conjugate gradients */
 
+/* What a solve has come to, of b scaled to length one: scalars, and this rank's rows (own_rows
+ * elements of the matrix's type) of its vectors. */
+typedef struct wf_mpi_cg_state {
+    size_t size;
+    uint32_t iterations; /* an even number */
+    double ru, alpha;
+    const void *x, *r, *p, *s;
+} wf_mpi_cg_state;
+typedef bool (*wf_mpi_cg_keep_fn)(void *user, const wf_mpi_cg_state *state);
+
 /* As wf_cg_solve: the same iteration, with one reduction (MPI_Iallreduce) in each. */
 typedef struct wf_mpi_cg_params {
     size_t size;
@@ -193,6 +258,17 @@ typedef struct wf_mpi_cg_params {
      * WF_ERROR_CANCELLED. */
     wf_cg_fn progress;
     void *user;
+    /* Collective: gets on all ranks at once what the solve has come to, every keep_every iterations
+     * (an odd number is made even) or, where that is 0, once keep_seconds have passed by rank 0's
+     * clock. Where it returns false, all stop with WF_ERROR_CANCELLED. NULL: there is none. Not of
+     * the pipelined form. */
+    wf_mpi_cg_keep_fn keep;
+    uint32_t keep_every;
+    double keep_seconds;
+    /* Collective: goes on from there, with the same matrix, preconditioner and b, on as many ranks
+     * as there are. max_iterations, history and iterations count what was before. NULL: x = 0. Not
+     * of the pipelined form. */
+    const wf_mpi_cg_state *from;
 } wf_mpi_cg_params;
 
 typedef struct wf_mpi_cg_result {

@@ -362,6 +362,11 @@ WF_API const wf_caps *wf_device_caps(const wf_device *device);
  * WF_ERROR_INVALID_ARGUMENT. */
 WF_API wf_result wf_device_available(const wf_device *device, uint64_t *bytes);
 
+/* Sets how long a thread that waits for the device asks for the end, which takes a processor,
+ * before it sleeps, from which the system wakes it some tens of microseconds late. A GPU begins
+ * with 200 us. Devices that are the host's own cores are never asked so. */
+WF_API void wf_device_poll(wf_device *device, double seconds);
+
 /* ---------------------------------------------------------------------- an engine's own device */
 
 /* The application's Vulkan. wavefit copies the structure and owns none of what it names. It uses
@@ -939,6 +944,9 @@ WF_API wf_result wf_queue_create(wf_device *device, wf_queue **out);
  * given), WF_ERROR_INVALID_ARGUMENT (a plan of another device). */
 WF_API wf_result wf_queue_run(wf_queue *queue, wf_plan *plan, const wf_bindings *bindings,
                               uint64_t *number);
+/* Executions gather from now on until something submits them: wf_queue_submit, a wait, or that they
+ * are many. For several short ones that nobody waits for one by one. */
+WF_API wf_result wf_queue_hold(wf_queue *queue);
 /* Submits what is gathered. Does not wait. */
 WF_API wf_result wf_queue_submit(wf_queue *queue);
 /* Tells the number of the last execution that has ended, as all before it have. Never blocks. */
@@ -1452,6 +1460,61 @@ WF_API wf_result wf_cg_record(wf_cg *cg, VkCommandBuffer command_buffer, wf_aren
 /* Destroys it without waiting. The work recorded from it must have finished. */
 WF_API void wf_cg_destroy(wf_cg **cg);
 
+/* ------------------------------------------------------- conjugate gradients by several devices */
+
+/* The kernels of wf_cg_solve as plans, for solvers that cut a system's rows into parts, one a
+ * device: the host adds the devices' sums up and tells each what follows (libwavefit_mpi does it by
+ * MPI). The vectors of a part lie in buffers of their own, `stride` elements apart: A has x, r and
+ * p, B has s and w, and C, where there is a preconditioner, u and M, the inverted diagonal; without
+ * one u is r, and C has four elements that nobody reads. An iteration is w = A u by the part's
+ * products, REST and SUM, and UPDATE once the host has all parts' sums. */
+typedef enum wf_cg_step {
+    WF_CG_STEP_START = 0, /* x = p = s = 0 and u = M r, and their sums */
+    /* Dot products of u and w that products leave out: those of `rest` elements. Offsets of the
+     * bindings A, B and C say where these begin. */
+    WF_CG_STEP_REST = 1,
+    WF_CG_STEP_SUM = 2, /* adds this part's up: SUMS is r u, u w and r r */
+    /* p = u + beta p, s = w + beta s, r = r - alpha s, u = M r, and their sums. x is read and
+     * written by every second execution alone, which adds two steps: FACTORS is alpha, beta, the
+     * alpha before, and whether this is a second one, 1 or 0. The first of two leaves x without
+     * alpha p. */
+    WF_CG_STEP_UPDATE = 3
+} wf_cg_step;
+
+/* Bindings of START, REST and UPDATE, the last of UPDATE alone. */
+enum {
+    WF_CG_STEP_A = 0,
+    WF_CG_STEP_B = 1,
+    WF_CG_STEP_C = 2,
+    WF_CG_STEP_PARTIALS = 3, /* partial sums; the same buffer for all steps */
+    WF_CG_STEP_FACTORS = 4
+};
+/* Those of SUM: partial sums of the product (any buffer where it leaves none), and three sums. */
+enum { WF_CG_STEP_PRODUCT = 0, WF_CG_STEP_SUMS = 1, WF_CG_STEP_OF_ALL = 2 };
+
+typedef struct wf_cg_step_params {
+    size_t size;
+    wf_type type; /* F32 or F64 */
+    wf_cg_step step;
+    uint32_t count, stride; /* of a vector: elements, and from one vector to the next */
+    bool jacobi;            /* there is M */
+    uint32_t product;       /* partial sums that the product leaves (wf_cg_product_plan) */
+    uint32_t rest;          /* elements of the dot product that it leaves out */
+} wf_cg_step_params;
+
+/* *partials (may be NULL): elements that the binding PARTIALS of all steps needs. Errors:
+ * WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED (type), WF_ERROR_TOO_LARGE (three vectors are
+ * larger than one binding). */
+WF_API wf_result wf_cg_step_plan(wf_device *device, const wf_cg_step_params *params,
+                                 uint64_t *partials, wf_plan **out);
+
+/* As wf_spmv_plan, but the product leaves *partials partial sums of the dot product of y and the
+ * first elements of x in the binding WF_CG_PRODUCT_PARTIALS. 0: the variant that was chosen
+ * leaves none. */
+enum { WF_CG_PRODUCT_PARTIALS = 2 };
+WF_API wf_result wf_cg_product_plan(wf_device *device, const wf_spmv_params *params,
+                                    uint32_t *partials, wf_plan **out);
+
 /* ------------------------------------------------------------------------------------- vectors */
 
 /* Bindings of a vector plan. */
@@ -1482,6 +1545,29 @@ typedef struct wf_vector_params {
 /* Makes a plan of the operation. Errors: WF_ERROR_INVALID_ARGUMENT, WF_ERROR_TOO_LARGE,
  * WF_ERROR_UNSUPPORTED (type), WF_ERROR_UNKNOWN_VARIANT, WF_ERROR_CONSTRAINT. */
 WF_API wf_result wf_vector_plan(wf_device *device, const wf_vector_params *params, wf_plan **out);
+
+/* ------------------------------------------------------------- grids that several devices have */
+
+/* A grid may be cut along its slowest axis into parts, a device each: wf_himeno_create makes an
+ * object of a part (a subdomain), and so does wf_stencil_slab_create. Passes of an object take its
+ * neighbours' planes and leave its own boundary planes, its halos, in mapped memory, and whoever
+ * moves them is free in how (libwavefit_mpi does it by MPI). */
+
+/* Mapped memory through which a part's boundary planes leave and its neighbours' arrive; NULL where
+ * the grid ends. It belongs to the object. */
+typedef struct wf_halo {
+    size_t size;
+    uint64_t bytes; /* of each */
+    void *to_lower, *to_upper;
+    void *from_lower, *from_upper;
+} wf_halo;
+
+/* The same in buffers of the caller's, such as memory that another process has too
+ * (wf_buffer_import_host). A binding without a buffer stands for the object's own halo. */
+typedef struct wf_halo_bindings {
+    size_t size;
+    wf_binding to_lower, to_upper, from_lower, from_upper;
+} wf_halo_bindings;
 
 /* -------------------------------------------------------------------------------------- himeno */
 
@@ -1520,6 +1606,12 @@ WF_API wf_result wf_himeno_create(wf_device *device, const wf_himeno_params *par
  * which must be given. Both block. */
 WF_API wf_result wf_himeno_start(wf_himeno *himeno);
 WF_API wf_result wf_himeno_write(wf_himeno *himeno, const wf_himeno_arrays *arrays);
+/* Sets p alone, to go on from what wf_himeno_read gave: planes [first, first + planes) of the whole
+ * grid, borders counted, of ni*nj floats each. Those that a subdomain does not hold are passed
+ * over; it holds its own and, on either side, as many as cut.steps of wf_himeno_plan_cut.
+ * Blocks. */
+WF_API wf_result wf_himeno_write_planes(wf_himeno *himeno, uint32_t first, uint32_t planes,
+                                        const float *p);
 /* Runs `iterations` (> 0). *gosa is the gosa of the last one: the sum of the squares of the
  * residual. *seconds is by the device's clock where it has one. gosa, seconds and gpu_clock may be
  * NULL. Blocks. Errors: WF_ERROR_INVALID_ARGUMENT, WF_ERROR_CANCELLED (p is then as far as the run
@@ -1565,17 +1657,10 @@ typedef struct wf_himeno_cut {
 WF_API wf_result wf_himeno_plan_cut(wf_device *device, const wf_himeno_params *params,
                                     wf_himeno_cut *cut);
 
-/* Mapped memory through which a subdomain's boundary planes leave and its neighbours' arrive; NULL
- * where the grid ends. It belongs to the object. */
-typedef struct wf_himeno_halo {
-    size_t size;
-    uint64_t bytes; /* of each */
-    void *to_lower, *to_upper;
-    void *from_lower, *from_upper;
-} wf_himeno_halo;
-
 /* Error: WF_ERROR_INVALID_ARGUMENT (it is no subdomain). */
-WF_API wf_result wf_himeno_halos(wf_himeno *himeno, wf_himeno_halo *halo);
+WF_API wf_result wf_himeno_halos(wf_himeno *himeno, wf_halo *halo);
+/* Has passes that are begun from now on use buffers of the caller's for halos. */
+WF_API wf_result wf_himeno_bind_halos(wf_himeno *himeno, const wf_halo_bindings *halos);
 /* Makes one pass of 1 to cut.steps iterations over a subdomain: takes its neighbours' planes from
  * from_lower and from_upper if `arrived` (not behind wf_himeno_start and wf_himeno_write, which set
  * them too), updates its own and leaves its boundary planes in to_lower and to_upper. *seconds (may
@@ -1590,6 +1675,12 @@ WF_API wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arr
  * one of wf_himeno_pass_begin there is nothing to end. */
 WF_API wf_result wf_himeno_pass_begin(wf_himeno *himeno, uint32_t iterations, bool arrived);
 WF_API wf_result wf_himeno_pass_end(wf_himeno *himeno, double *seconds);
+/* Ends the pass under way and begins the next one, which is with the device before the first has
+ * ended, so that it does not pause. *seconds (may be NULL) are those of the pass that was ended. To
+ * be called when the neighbours' planes have come, as wf_himeno_pass_begin. Behind an error there
+ * is nothing to end. */
+WF_API wf_result wf_himeno_pass_next(wf_himeno *himeno, uint32_t iterations, bool arrived,
+                                     double *seconds);
 /* Copies the partial sums of gosa that the last iteration of the last wf_himeno_pass left. On entry
  * *count is the room in partials (which may be NULL), on return their number. Blocks. */
 WF_API wf_result wf_himeno_partials(wf_himeno *himeno, float *partials, uint32_t *count);
@@ -1690,6 +1781,50 @@ WF_API wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *par
  * WF_ERROR_CANCELLED. */
 WF_API wf_result wf_stencil_check(const wf_stencil_params *params, const void *in, const void *out,
                                   uint64_t max_checked, uint64_t seed, wf_check *check);
+
+/* How a grid is cut along its slowest axis, z or in two dimensions y, into parts for several
+ * devices: each has `halo` planes (rows) at least, or all. */
+typedef struct wf_stencil_cut {
+    size_t size;
+    uint32_t planes; /* of the grid */
+    uint32_t steps;  /* most that a pass makes */
+    uint32_t halo;   /* planes that a part needs of each neighbour: radius times steps */
+    uint64_t plane_bytes;
+    const char *variant, *chosen_by; /* as in wf_plan_info */
+    uint32_t constant_count;
+    wf_constant constants[WF_MAX_PARAMETERS];
+} wf_stencil_cut;
+
+/* Chooses for the whole grid, of whose execution params->steps says how long it is, and allocates
+ * nothing. Errors: those of wf_stencil_plan. */
+WF_API wf_result wf_stencil_plan_cut(wf_device *device, const wf_stencil_params *params,
+                                     wf_stencil_cut *cut);
+
+/* A part of a grid, twice in device memory, with its neighbours' planes: those below it and above
+ * it, of a periodic grid also beyond the ends. */
+typedef struct wf_stencil_slab wf_stencil_slab;
+typedef struct wf_stencil_slab_params {
+    size_t size;
+    const wf_stencil_params *grid; /* the whole one; its tuning names the cut's choice */
+    uint32_t first_plane, planes;
+} wf_stencil_slab_params;
+
+/* Errors: those of wf_stencil_plan, WF_ERROR_INVALID_ARGUMENT (planes). */
+WF_API wf_result wf_stencil_slab_create(wf_device *device, const wf_stencil_slab_params *params,
+                                        wf_stencil_slab **out);
+/* As the functions of the same names do for wf_himeno, but that the first pass, too, takes its
+ * neighbours' planes: wf_stencil_slab_write leaves the boundary planes that it was given. Both it
+ * and wf_stencil_slab_read move the part's own planes and block. A pass makes 1 to cut.steps steps,
+ * the same on all parts. */
+WF_API wf_result wf_stencil_slab_halos(wf_stencil_slab *slab, wf_halo *halo);
+WF_API wf_result wf_stencil_slab_bind_halos(wf_stencil_slab *slab, const wf_halo_bindings *halos);
+WF_API wf_result wf_stencil_slab_write(wf_stencil_slab *slab, const void *planes);
+WF_API wf_result wf_stencil_slab_read(wf_stencil_slab *slab, void *planes);
+WF_API wf_result wf_stencil_slab_pass_begin(wf_stencil_slab *slab, uint32_t steps);
+WF_API wf_result wf_stencil_slab_pass_end(wf_stencil_slab *slab, double *seconds);
+WF_API wf_result wf_stencil_slab_pass_next(wf_stencil_slab *slab, uint32_t steps, double *seconds);
+WF_API wf_result wf_stencil_slab_describe(const wf_stencil_slab *slab, wf_plan_info *info);
+WF_API void wf_stencil_slab_destroy(wf_stencil_slab **slab);
 
 /* ------------------------------------------------------------------------------------- laplace */
 

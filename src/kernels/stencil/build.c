@@ -75,8 +75,38 @@ static uint64_t after_cells(const wfi_point *point, uint64_t bytes)
     return wfi_round_up(bytes, wfi_window_alignment(point->caps));
 }
 
+/* A part is updated in one pass. */
+static wf_result build_part(wf_plan *plan, const wfi_point *given, const void *params)
+{
+    const wfi_stencil_problem *p = &given->problem->stencil;
+    const uint64_t bytes =
+        p->part.held * wfi_stencil_axes_of(p).plane * wf_type_size(given->problem->type);
+    const wfi_binding_spec in = {"in", WFI_READS, bytes}, out = {"out", WFI_WRITES, bytes};
+    const uint32_t most = wfi_point_value(given, STENCIL_ID_STEPS, 1);
+    wfi_point point = *given;
+    wfi_stencil_pass pass = {.from = {WFI_SLOT_BINDING, WF_STENCIL_IN, 0, 0},
+                             .to = {WFI_SLOT_BINDING, WF_STENCIL_OUT, 0, 0}};
+    if (p->part.steps > most)
+        return wfi_fail(&wfi_plan_device(plan)->log, WF_ERROR_INVALID_ARGUMENT,
+                        "a pass over a part of a grid makes %u steps at most, not %u", most,
+                        p->part.steps);
+    if (most > 1)
+        point.values[STENCIL_ID_STEPS] = p->part.steps;
+    wf_result result = wfi_plan_add_binding(plan, &in);
+    if (result == WF_SUCCESS)
+        result = wfi_plan_add_binding(plan, &out);
+    if (result == WF_SUCCESS)
+        result = wfi_stencil_add_coefficients(plan, &point, params);
+    if (result == WF_SUCCESS)
+        result = add_pipeline(plan, &point, &pass);
+    return result == WF_SUCCESS ? wfi_stencil_add_part(plan, &pass) : result;
+}
+
 wf_result wfi_stencil_build(wf_plan *plan, const wfi_point *point, const void *params)
 {
+    if (point->problem->stencil.part.planes)
+        return build_part(plan, point, params);
+
     const wfi_stencil_problem *p = &point->problem->stencil;
     const uint64_t bytes = wfi_stencil_elements(p) * wf_type_size(point->problem->type);
     const uint32_t each = wfi_point_value(point, STENCIL_ID_STEPS, 1), remainder = p->steps % each;

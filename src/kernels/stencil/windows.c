@@ -171,6 +171,30 @@ static wf_result add_ends(wf_plan *plan, pass_piece d, const wfi_stencil_place *
     return result == WF_SUCCESS ? add_slabs(plan, &d, side, side + d.below, false) : result;
 }
 
+/* A periodic grid's part has the planes beyond both of its ends beside its own, so that nothing
+ * wraps around: to the shader the planes held are the grid. */
+wf_result wfi_stencil_add_part(wf_plan *plan, const wfi_stencil_pass *s)
+{
+    const wfi_stencil_problem *p = &s->point->problem->stencil;
+    const wfi_stencil_part *part = &p->part;
+    const uint64_t nk = part->ends ? part->held : wfi_stencil_axes_of(p).nk,
+                   origin = part->ends ? 0 : (uint64_t)part->origin,
+                   first = part->ends ? (uint64_t)(part->first - part->origin) : part->first;
+    pass_piece d = {.point = s->point,
+                    .pipeline = s->pipeline,
+                    .from = s->from,
+                    .to = s->to,
+                    .below = below(s->point, s->steps),
+                    .above = above(s->point, s->steps),
+                    .planes = origin + part->held,
+                    .whole = part->held == nk && bound_planes(s->point) >= nk,
+                    .nk = (int32_t)nk};
+    d.from.first = d.to.first = (int64_t)origin;
+    if (part->held == nk && p->border == WF_BORDER_PERIODIC && !part->ends && !d.whole)
+        return too_large(plan);
+    return add_slabs(plan, &d, first, first + part->planes, s->waits);
+}
+
 wf_result wfi_stencil_add_pass(wf_plan *plan, const wfi_stencil_pass *s)
 {
     const uint64_t nk = wfi_stencil_axes_of(&s->point->problem->stencil).nk;

@@ -26,6 +26,8 @@ typedef struct wfi_stencil_pass {
     uint64_t seam;
 } wfi_stencil_pass;
 
+/* The pass over the problem's part, whose arrays hold all planes that it reads. */
+wf_result wfi_stencil_add_part(wf_plan *plan, const wfi_stencil_pass *pass);
 wf_result wfi_stencil_add_pass(wf_plan *plan, const wfi_stencil_pass *pass);
 /* Bytes of the planes on either side of a periodic grid's ends that passes of so many steps need
  * side by side, since windows do not wrap around; 0: the whole grid can be bound. */

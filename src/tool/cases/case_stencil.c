@@ -7,11 +7,10 @@
 #include "tool/cases/random.h"
 #include "tool/cases/vectors.h"
 
-#define MOST_TAPS 729
 #define CHECKED_CELLS 20000
 
 typedef struct work {
-    double coefficients[MOST_TAPS];
+    double coefficients[WFI_STENCIL_MOST_TAPS];
     const void *in;
     void *random, *out;
     uint64_t elements, bytes;
@@ -36,27 +35,34 @@ uint32_t wfi_stencil_request_taps(const wfi_stencil_request *r)
                                        : side * side * (r->nz ? side : 1);
 }
 
-static wf_result make_random(const wfi_session *session, const wfi_stencil_request *r, work *w)
+wf_result wfi_stencil_random(const wfi_stencil_request *r, uint64_t seed, void **grid)
 {
     const wf_type filled = r->type == WF_TYPE_F64 ? WF_TYPE_F64 : WF_TYPE_F32;
-    w->random = malloc((size_t)(w->elements * wf_type_size(filled)));
-    if (!w->random)
+    const uint64_t elements = (uint64_t)r->nx * r->ny * (r->nz ? r->nz : 1);
+    *grid = malloc((size_t)(elements * wf_type_size(filled)));
+    if (!*grid)
         return WF_ERROR_OUT_OF_HOST_MEMORY;
-    wfi_random_fill(w->random, filled, (size_t)w->elements, session->common->seed);
+    wfi_random_fill(*grid, filled, (size_t)elements, seed);
     /* In place, from the front: a narrow element is never behind the f32 that it is made of. */
-    for (uint64_t i = 0; r->type != filled && i < w->elements; i++)
-        wf_element_set(r->type, w->random, i, wf_element_get(filled, w->random, i));
+    for (uint64_t i = 0; r->type != filled && i < elements; i++)
+        wf_element_set(r->type, *grid, i, wf_element_get(filled, *grid, i));
     return WF_SUCCESS;
+}
+
+void wfi_stencil_coefficients(const wfi_stencil_request *r, uint64_t seed, double *out)
+{
+    const uint32_t taps = wfi_stencil_request_taps(r);
+    wfi_random_fill(out, WF_TYPE_F64, taps, seed + 1);
+    for (uint32_t i = 0; i < taps; i++)
+        out[i] = r->coefficients ? r->coefficients[i] : out[i] / taps;
 }
 
 static wf_result make_input(const wfi_session *session, const wfi_stencil_request *r, work *w)
 {
-    const uint32_t taps = wfi_stencil_request_taps(r);
-    wfi_random_fill(w->coefficients, WF_TYPE_F64, taps, session->common->seed + 1);
-    for (uint32_t i = 0; i < taps; i++)
-        w->coefficients[i] = r->coefficients ? r->coefficients[i] : w->coefficients[i] / taps;
+    wfi_stencil_coefficients(r, session->common->seed, w->coefficients);
     w->out = wfi_answer_memory((size_t)w->bytes);
-    const wf_result result = r->in ? WF_SUCCESS : make_random(session, r, w);
+    const wf_result result =
+        r->in ? WF_SUCCESS : wfi_stencil_random(r, session->common->seed, &w->random);
     w->in = r->in ? r->in : w->random;
     return w->out ? result : WF_ERROR_OUT_OF_HOST_MEMORY;
 }

@@ -68,6 +68,10 @@ typedef struct wfi_stencil_request {
 
 /* How many coefficients the shape has. */
 uint32_t wfi_stencil_request_taps(const wfi_stencil_request *request);
+#define WFI_STENCIL_MOST_TAPS 729
+/* A random grid, malloc'ed, and the request's coefficients, or random ones. */
+wf_result wfi_stencil_random(const wfi_stencil_request *request, uint64_t seed, void **grid);
+void wfi_stencil_coefficients(const wfi_stencil_request *request, uint64_t seed, double *out);
 /* What the request asks for; coefficients, tuning and cancel are still to be set. */
 wf_stencil_params wfi_stencil_params(const wfi_stencil_request *request);
 /* "64x64x64 star 1 dirichlet, 2 steps". */

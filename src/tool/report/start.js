@@ -31,8 +31,8 @@ function start() {
   });
   for (const make of [devicesSection, compareSection, versusSection, resultsSection,
     stagesSection, adviceSection, rooflineSection, ceilingsSection, ladderSection, sweepSection,
-    sparseSection, solverSection, tunedSection, comparisonSection, targetsSection,
-    sustainedSection])
+    sparseSection, solverSection, scalingSection, timelineSection, tunedSection,
+    comparisonSection, targetsSection, sustainedSection])
     try {
       make();
     } catch (error) { // one section's trouble leaves the others readable

@@ -1,0 +1,141 @@
+#include "shared.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS = 2, SHARED_TAG = 9 };
+#define PAGE 4096
+
+/* Memory of MPI's is aligned to pages at most. */
+static bool takes_pages(const wf_device *device)
+{
+    const uint64_t unit = wf_device_caps(device)->host_import_alignment;
+    const char *asked = getenv("WAVEFIT_MPI_SHARED");
+    return unit > 0 && PAGE % unit == 0 && !(asked && strcmp(asked, "0") == 0);
+}
+
+static uint64_t segment_bytes(uint64_t spacing)
+{
+    return WFI_SIDES * SLOTS * spacing;
+}
+
+/* A rank's part of the window as this process sees it, from its first whole page on. Processes map
+ * the window at different places, but at the same distance from a page. */
+static void *segment_of(const wfi_shared *s, int host_rank, uint64_t *bytes)
+{
+    MPI_Aint size = 0;
+    int unit = 0;
+    void *base = NULL;
+    MPI_Win_shared_query(s->window, host_rank, &size, &unit, &base);
+    const uint64_t skip = (PAGE - (uintptr_t)base % PAGE) % PAGE;
+    *bytes = (uint64_t)size > skip ? (uint64_t)size - skip : 0;
+    return (unsigned char *)base + skip;
+}
+
+/* The neighbour's rank on this host; MPI_UNDEFINED: it is on another one. */
+static int on_host(const wfi_ranks *ranks, const wfi_shared *s, int neighbour)
+{
+    MPI_Group all, here;
+    int there = MPI_UNDEFINED;
+    if (neighbour == MPI_PROC_NULL)
+        return MPI_UNDEFINED;
+    MPI_Comm_group(ranks->comm, &all);
+    MPI_Comm_group(s->host, &here);
+    MPI_Group_translate_ranks(all, 1, &neighbour, here, &there);
+    MPI_Group_free(&all);
+    MPI_Group_free(&here);
+    return there;
+}
+
+static bool import(const wfi_shared *s, wf_device *device, int host_rank, wf_buffer **out,
+                   uint64_t *at)
+{
+    uint64_t bytes = 0;
+    void *segment = segment_of(s, host_rank, &bytes);
+    return bytes >= segment_bytes(s->spacing) &&
+           wf_buffer_import_host(device, segment, segment_bytes(s->spacing), out, at) == WF_SUCCESS;
+}
+
+/* Collective over the host's ranks. */
+static bool make_window(wfi_shared *s, bool wanted)
+{
+    int mine = wanted, most = 0;
+    void *base = NULL;
+    MPI_Info info;
+    MPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_SUM, s->host);
+    if (most < 2)
+        return false;
+    MPI_Comm_set_errhandler(s->host, MPI_ERRORS_RETURN);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "alloc_shared_noncontig", "true");
+    const MPI_Aint bytes = wanted ? (MPI_Aint)(segment_bytes(s->spacing) + PAGE) : 0;
+    mine = MPI_Win_allocate_shared(bytes, 1, info, s->host, &base, &s->window) == MPI_SUCCESS;
+    MPI_Info_free(&info);
+    s->open = mine;
+    MPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MIN, s->host);
+    return most;
+}
+
+void wfi_shared_open(const wfi_ranks *ranks, wf_device *device, const int neighbours[WFI_SIDES],
+                     uint64_t bytes, wfi_shared *s)
+{
+    *s = (wfi_shared){
+        .host = MPI_COMM_NULL, .bytes = bytes, .spacing = (bytes + PAGE - 1) / PAGE * PAGE};
+    const bool wanted = bytes > 0 && takes_pages(device);
+    MPI_Comm_split_type(ranks->comm, MPI_COMM_TYPE_SHARED, ranks->rank, MPI_INFO_NULL, &s->host);
+    if (!make_window(s, wanted))
+        return;
+    int here = 0, ready[WFI_SIDES] = {0}, theirs[WFI_SIDES] = {0};
+    MPI_Comm_rank(s->host, &here);
+    const bool own = wanted && import(s, device, here, &s->own, &s->own_at);
+    for (int side = 0; side < WFI_SIDES; side++) {
+        const int there = on_host(ranks, s, neighbours[side]);
+        ready[side] = own && there != MPI_UNDEFINED &&
+                      import(s, device, there, &s->theirs[side], &s->theirs_at[side]);
+    }
+    for (int side = 0; side < WFI_SIDES; side++)
+        MPI_Sendrecv(&ready[side], 1, MPI_INT, neighbours[side], SHARED_TAG, &theirs[1 - side], 1,
+                     MPI_INT, neighbours[1 - side], SHARED_TAG, ranks->comm, MPI_STATUS_IGNORE);
+    for (int side = 0; side < WFI_SIDES; side++)
+        s->with[side] = ready[side] && theirs[side];
+}
+
+void wfi_shared_close(wfi_shared *s)
+{
+    wf_buffer_destroy(&s->own);
+    for (int side = 0; side < WFI_SIDES; side++)
+        wf_buffer_destroy(&s->theirs[side]);
+    if (s->open)
+        MPI_Win_free(&s->window);
+    if (s->host != MPI_COMM_NULL)
+        MPI_Comm_free(&s->host);
+    s->open = false;
+}
+
+void wfi_shared_turn(wfi_shared *s)
+{
+    s->turn = 1 - s->turn;
+}
+
+static uint64_t slot_at(const wfi_shared *s, int side, uint32_t turn)
+{
+    return ((unsigned)side * SLOTS + turn) * s->spacing;
+}
+
+wf_binding wfi_shared_to(const wfi_shared *s, int side)
+{
+    if (!s->with[side])
+        return (wf_binding){0};
+    return (wf_binding){
+        .buffer = s->own, .offset = s->own_at + slot_at(s, side, s->turn), .bytes = s->bytes};
+}
+
+/* What the lower neighbour left for its upper one, and the other way round. */
+wf_binding wfi_shared_from(const wfi_shared *s, int side)
+{
+    if (!s->with[side])
+        return (wf_binding){0};
+    return (wf_binding){.buffer = s->theirs[side],
+                        .offset = s->theirs_at[side] + slot_at(s, 1 - side, 1 - s->turn),
+                        .bytes = s->bytes};
+}

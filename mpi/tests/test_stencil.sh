@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# wavefit stencil under mpirun: the bits of one device from 1 to 4 ranks, uneven and empty ones,
+# with several steps a pass, with neighbours' memory and with messages, and what a user sees of
+# faults.
+# usage: test_stencil.sh WAVEFIT MPIRUN SWIFTSHADER_ICD FAULT_ICD
+set -u
+. "$(dirname "$0")/../../tests/tool/expect.sh"
+mpirun=$2 other_icd=$3 fault_icd=$4
+. "$(dirname "$0")/under_mpi.sh"
+
+one() { # ARGS…: one process
+    grid="stencil --no-tuning $*"
+    expect 0 '^verified' $grid -o one.npy
+}
+
+many() { # MPIRUN_ARGS… -- ARGS…: the grid of one, with the bits of one process
+    local before=()
+    while [ "$1" != -- ]; do
+        before+=("$1")
+        shift
+    done
+    shift
+    succeeds '^verified' "${before[@]}" "$tool" $grid "$@" -o many.npy
+    if cmp one.npy many.npy >cmp.out 2>&1; then
+        passed=$((passed + 1))
+    else
+        bad "other cells than one device's: mpirun ${before[*]} $grid $* ($(cat cmp.out))"
+    fi
+    rm -f many.npy
+}
+
+one --grid 24x10x23 --shape box --border periodic --steps 5
+for ranks in 1 2 3 4; do
+    [ "$brief" ] && [ "$ranks" != 3 ] && continue
+    many -n $ranks --
+done
+# A planted fault: another number of steps gives other bits.
+"$tool" ${grid/--steps 5/--steps 4} -o one.npy >out 2>err
+succeeds '^verified' -n 2 "$tool" $grid -o many.npy
+cmp -s one.npy many.npy && bad "4 steps have the bits of 5"
+
+# Two steps a pass, and one that is left.
+one --grid 32x9x20 --variant time --set steps=2 --steps 5
+many -n 3 --
+if [ -z "$brief" ]; then
+    one --grid 30x41 --radius 2 --border neumann --type f64 --steps 3
+    many -n 4 -- --weights 3,0,1,2.5
+    many -n 2 env WAVEFIT_MPI_SHARED=0 --
+    # Fewer planes than the ranks' halos together.
+    one --grid 12x12x5 --radius 2 --steps 3
+    many -n 4 --
+    if [ -f "$other_icd" ]; then
+        args="stencil --grid 24x10x23 --steps 5 -o mixed.npy"
+        succeeds '^verified' -n 2 "$tool" $args : \
+            -n 1 env VK_DRIVER_FILES="$other_icd" "$tool" $args
+    fi
+fi
+
+# Devices read their neighbours' planes where these left them: both ways of two cuts, and none.
+shared() { # WANTED MPIRUN_ARGS…
+    local wanted=$1
+    shift
+    succeeds '^rate ' -n 3 "$@" "$tool" stencil --grid 24x10x23 --json many.json
+    grep -q "\"shared_halos\": $wanted,*$" many.json || bad "not $wanted shared halos: $*"
+}
+shared 4
+[ "$brief" ] || shared 0 env WAVEFIT_MPI_SHARED=0
+
+# Wrong usage is told once; a rank that loses its device ends all with its words.
+fails 2 'grid' -n 2 "$tool" stencil --grid 2x2x2
+fails 2 'weight' -n 2 "$tool" stencil --grid 9x9x9 --weights 0,0
+export XDG_CACHE_HOME=$work/cache
+lost="stencil --grid 16x16x16 --steps 40"
+fails 1 'rank 1: .*DEVICE_LOST' -n 1 "$tool" $lost : -n 1 env "VK_DRIVER_FILES=$fault_icd" \
+    "WAVEFIT_FAIL=vkQueueSubmit 30 -4" "$tool" $lost : -n 1 "$tool" $lost
+finish

@@ -1,0 +1,332 @@
+/* wavefit stencil on many ranks: a random grid, verified and timed. */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "io/npy.h"
+#include "timeline.h"
+#include "tool/cases/case_parts.h"
+#include "tool/cases/stencil_options.h"
+#include "tool/cli/console.h"
+#include "tool/cli/path.h"
+
+#define SAMPLES 5
+#define SAMPLE_SECONDS 0.1
+#define MOST_RUNS 10000
+#define WARM_UP 2 /* samples, which bring the devices' clocks up after the check on the host */
+#define CHECKED_CELLS 20000
+
+enum { PLANES_TAG = 6 };
+
+typedef struct run {
+    wfi_rank *rank;
+    wfi_stencil_request request;
+    wf_stencil_params params;
+    double coefficients[WFI_STENCIL_MOST_TAPS];
+    const char *output;
+    wf_mpi_stencil *stencil;
+    wf_mpi_stencil_info part;
+    void *in, *out; /* the whole grid, where it is checked */
+    void *own;
+    wf_mpi_times times;
+    wfi_timeline timeline;
+    double steps; /* that were timed */
+    wfi_result_case *result;
+} run;
+
+/* ----------------------------------------------------------------------------------------- grid */
+
+/* Moves planes between rank 0, which has all, and the others; a plane is a message. */
+static void move(const run *r, void *whole, bool out)
+{
+    const wfi_rank *rank = r->rank;
+    const uint64_t plane = r->part.plane_bytes;
+    for (int other = 0; other < rank->count; other++) {
+        uint32_t mine[2] = {r->part.first_plane, r->part.planes}, span[2];
+        memcpy(span, mine, sizeof span);
+        MPI_Bcast(span, 2, MPI_UINT32_T, other, MPI_COMM_WORLD);
+        for (uint32_t k = 0; k < span[1]; k++) {
+            unsigned char *there = whole ? (unsigned char *)whole + (span[0] + k) * plane : NULL,
+                          *here = (unsigned char *)r->own + k * plane;
+            if (other == 0 && there)
+                memcpy(out ? here : there, out ? there : here, plane);
+            else if (there && out)
+                MPI_Send(there, (int)plane, MPI_BYTE, other, PLANES_TAG, MPI_COMM_WORLD);
+            else if (there)
+                MPI_Recv(there, (int)plane, MPI_BYTE, other, PLANES_TAG, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+            else if (rank->rank == other && out)
+                MPI_Recv(here, (int)plane, MPI_BYTE, 0, PLANES_TAG, MPI_COMM_WORLD,
+                         MPI_STATUS_IGNORE);
+            else if (rank->rank == other)
+                MPI_Send(here, (int)plane, MPI_BYTE, 0, PLANES_TAG, MPI_COMM_WORLD);
+        }
+    }
+}
+
+static wf_result write_grid(run *r)
+{
+    move(r, r->in, true);
+    return wf_mpi_stencil_write(r->stencil, r->own);
+}
+
+static wf_result read_grid(run *r)
+{
+    const wf_result result = wfi_rank_agree(wf_mpi_stencil_read(r->stencil, r->own));
+    if (result == WF_SUCCESS)
+        move(r, r->out, false);
+    return result;
+}
+
+static wf_result prepare(run *r)
+{
+    const wfi_stencil_request *q = &r->request;
+    const uint64_t bytes = (uint64_t)q->nx * q->ny * (q->nz ? q->nz : 1) * wf_type_size(q->type);
+    wf_result result = WF_SUCCESS;
+    r->own = malloc((size_t)(r->part.planes * r->part.plane_bytes) + 1);
+    if (r->rank->prints) {
+        result = wfi_stencil_random(q, r->rank->common.seed, &r->in);
+        r->out = malloc((size_t)bytes);
+    }
+    if (!r->own || (r->rank->prints && !r->out))
+        result = WF_ERROR_OUT_OF_HOST_MEMORY;
+    else if (r->part.plane_bytes > INT_MAX)
+        result = WF_ERROR_TOO_LARGE;
+    return wfi_rank_agree(result);
+}
+
+/* ------------------------------------------------------------------------------------------ run */
+
+/* The steps asked for, from the start values, compared with f64. */
+static wf_result answer(run *r)
+{
+    wf_check *found = &r->result->check;
+    wf_result result = write_grid(r);
+    if (result == WF_SUCCESS)
+        result = wf_mpi_stencil_run(r->stencil, r->request.steps, NULL, NULL);
+    if (result == WF_SUCCESS)
+        result = read_grid(r);
+    if (result != WF_SUCCESS || !r->rank->prints)
+        return (wf_result)wfi_rank_share((int)result);
+    result =
+        wf_stencil_check(&r->params, r->in, r->out, CHECKED_CELLS, r->rank->common.seed, found);
+    if (result == WF_SUCCESS)
+        wfi_case_checked(r->result, "cell", found->worst);
+    return (wf_result)wfi_rank_share((int)result);
+}
+
+/* Samples of as many runs as rank 0 says. */
+static wf_result measure(run *r)
+{
+    wf_timing *timing = &r->result->timing;
+    double seconds = 0;
+    wf_result result = wf_mpi_stencil_run(r->stencil, r->request.steps, &seconds, NULL);
+    const int count =
+        wfi_rank_share((int)fmin(fmax(SAMPLE_SECONDS / (seconds + 1e-9), 1), MOST_RUNS));
+    wfi_timeline_init(&r->timeline);
+    r->times = (wf_mpi_times){.size = sizeof r->times, .trace = &r->timeline.trace};
+    for (int n = 0; n < WARM_UP * count && result == WF_SUCCESS; n++)
+        result = wf_mpi_stencil_run(r->stencil, r->request.steps, &seconds, NULL);
+    for (int sample = 0; sample < SAMPLES && result == WF_SUCCESS; sample++) {
+        double sum = 0;
+        for (int n = 0; n < count && result == WF_SUCCESS; n++) {
+            wf_mpi_times times = {.size = sizeof times, .trace = r->times.trace};
+            result = wfi_rank_agree(wfi_interrupted() ? WF_ERROR_CANCELLED : WF_SUCCESS);
+            if (result == WF_SUCCESS)
+                result = wf_mpi_stencil_run(r->stencil, r->request.steps, &seconds, &times);
+            r->times.inside += times.inside;
+            r->times.halo += times.halo;
+            r->times.wait += times.wait;
+            r->steps += r->request.steps;
+            sum += seconds;
+        }
+        timing->samples_us[timing->count++] = sum / count * 1e6;
+    }
+    timing->batch = (uint32_t)count;
+    if (result != WF_SUCCESS || !r->rank->prints)
+        return result;
+    wfi_case_summarise(timing);
+    r->result->has_timing = true;
+    r->result->rate = r->result->plan.flops / timing->median_us * 1e-3;
+    r->result->rate_unit = "GFLOPS";
+    return WF_SUCCESS;
+}
+
+static void describe(run *r)
+{
+    const wfi_stencil_request *q = &r->request;
+    wfi_result_case *c = r->result;
+    const double cells = (double)q->nx * q->ny * (q->nz ? q->nz : 1);
+    c->has_plan = true;
+    c->plan.flops = (2.0 * wfi_stencil_request_taps(q) - 1) * cells * q->steps;
+    c->plan.least_bytes = 2.0 * cells * (double)wf_type_size(q->type) * q->steps;
+}
+
+static wf_result work(run *r)
+{
+    wf_result result = prepare(r);
+    if (result == WF_SUCCESS)
+        result = answer(r);
+    if (result == WF_SUCCESS && !r->output && wfi_rank_share(r->result->status) == WFI_STATUS_OK)
+        result = measure(r);
+    return result;
+}
+
+static wf_result create(run *r, const double *weights)
+{
+    wfi_rank *rank = r->rank;
+    r->params = wfi_stencil_params(&r->request);
+    r->params.coefficients = r->coefficients;
+    r->params.tuning = &rank->session.tuning;
+    r->params.cancel = &rank->session.cancel;
+    wfi_stencil_coefficients(&r->request, rank->common.seed, r->coefficients);
+    const wf_mpi_stencil_params params = {.size = sizeof params,
+                                          .grid = &r->params,
+                                          .weights = weights,
+                                          .log = wfi_rank_log,
+                                          .log_user = &rank->session};
+    wf_result result =
+        wf_mpi_stencil_create(MPI_COMM_WORLD, rank->session.device, &params, &r->stencil);
+    if (result != WF_SUCCESS)
+        return result;
+    rank->session.error[0] = '\0'; /* of choices that gave way to others */
+    r->part.size = sizeof r->part;
+    r->result->plan.size = sizeof r->result->plan;
+    result = wf_mpi_stencil_describe(r->stencil, &r->part, &r->result->plan);
+    describe(r);
+    return wfi_rank_agree(result);
+}
+
+/* --------------------------------------------------------------------------------------- output */
+
+static int write_output(const run *r)
+{
+    const wfi_stencil_request *q = &r->request;
+    const uint64_t shape[3] = {q->nz, q->ny, q->nx};
+    wfi_io_error error;
+    if (!r->output || r->result->status != WFI_STATUS_OK)
+        return WFI_EXIT_DONE;
+    return wfi_npy_write(r->output, q->type, q->nz ? 3 : 2, q->nz ? shape : shape + 1, r->out,
+                         &error)
+               ? WFI_EXIT_DONE
+               : wfi_run_error("%s", error.text);
+}
+
+static int finish(run *r, int argc, char **argv)
+{
+    const wfi_result_case *c = r->result;
+    const wfi_rank_output nothing = {.path = NULL};
+    if (!r->rank->prints)
+        return WFI_EXIT_DONE;
+    if (!wfi_json_on_stdout(&r->rank->common)) {
+        wfi_case_print(&r->rank->session, c);
+        wfi_rank_print(c);
+        printf("passes    of %u step%s, %d rank%s\n", r->part.steps, r->part.steps > 1 ? "s" : "",
+               r->rank->count, r->rank->count > 1 ? "s" : "");
+    }
+    const int code = write_output(r), written = wfi_rank_write(r->rank, &nothing, c, argc, argv);
+    return code != WFI_EXIT_DONE ? code : written;
+}
+
+static int execute(run *r, const double *weights, int argc, char **argv)
+{
+    wfi_rank *rank = r->rank;
+    wf_result result = create(r, weights);
+    if (result == WF_SUCCESS)
+        result = work(r);
+    if (result != WF_SUCCESS)
+        return wfi_rank_failed(rank, result);
+    int shared = (int)r->part.shared, all = 0;
+    MPI_Allreduce(&shared, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    wfi_result_case_extra(r->result, "shared_halos", all);
+    wfi_result_case_extra(r->result, "steps_a_pass", r->part.steps);
+    wfi_rank_collect(rank, "planes", r->part.first_plane, r->part.planes, &r->times, r->steps,
+                     r->result);
+    return wfi_rank_share(finish(r, argc, argv));
+}
+
+/* -------------------------------------------------------------------------------------- options */
+
+static int parse(const wfi_stencil_arguments *args, run *r)
+{
+    if (r->output && !wfi_path_takes_npy(r->output))
+        return wfi_usage_error("stencil: -o writes V.npy, not '%s'", r->output);
+    return wfi_stencil_parse(args, &r->request);
+}
+
+static int parse_together(const wfi_stencil_arguments *args, run *r)
+{
+    const int code = wfi_rank_share(r->rank->prints ? parse(args, r) : WFI_EXIT_DONE);
+    return code == WFI_EXIT_DONE && !r->rank->prints ? parse(args, r) : code;
+}
+
+static void name_case(const run *r)
+{
+    const wfi_stencil_request *q = &r->request;
+    wfi_result_case *c = r->result;
+    wfi_result_case_init(c, "stencil");
+    wfi_stencil_name(q, c->name, sizeof c->name);
+    wfi_result_case_fact(c, "nx", q->nx);
+    wfi_result_case_fact(c, "ny", q->ny);
+    wfi_result_case_fact(c, "nz", q->nz);
+    wfi_result_case_fact(c, "radius", q->radius);
+    wfi_result_case_fact(c, "box", q->shape == WF_STENCIL_BOX);
+    wfi_result_case_fact(c, "border", q->border);
+    wfi_result_case_fact(c, "steps", q->steps);
+    wfi_result_case_fact(c, "ranks", r->rank->count);
+    c->type = wf_type_name(q->type);
+}
+
+int wfi_mpi_stencil(wfi_rank *rank, int argc, char **argv)
+{
+    wfi_stencil_arguments args = {0};
+    const char *text = NULL;
+    static wfi_result_case result_case;
+    static run r;
+    r = (run){.rank = rank, .result = &result_case, .times = {.size = sizeof r.times}};
+    const wfi_option options[] = {
+        {"--grid", "NXxNY[xNZ]", &args.grid, NULL, "cells, x contiguous (default 256x256x256)"},
+        {"--shape", "star|box", &args.shape, NULL, "default star"},
+        {"--radius", "R", &args.radius, NULL, "1 to 4 (default 1)"},
+        {"--border", "dirichlet|neumann|periodic", &args.border, NULL, "default dirichlet"},
+        {"--steps", "N", &args.steps, NULL, "steps a run (default 1)"},
+        {"--type", "f32|f64|f16", &args.type, NULL, "element type (default f32)"},
+        {"--weights", "W,W,…", &text, NULL,
+         "how many of the planes each rank gets, beside the others; 0: none (default: the same)"},
+        {"-o", "V.npy", &r.output, NULL, "write the grid"},
+    };
+    const wfi_command command = {
+        "stencil",
+        "[--grid NXxNY[xNZ]] [--shape star|box] [--radius R] [--border B] [--steps N] "
+        "[--weights W,W,…] [-o V.npy]",
+        "Applies a stencil with constant coefficients to a random grid on the devices of all "
+        "ranks, verifies and times it.",
+        0,
+        0,
+        options,
+        sizeof options / sizeof *options};
+    double *weights = NULL;
+    bool done = false;
+    int code = wfi_rank_parse(rank, &command, argc - 2, argv + 2, &done);
+    if (code != WFI_EXIT_DONE || done)
+        return code;
+    code = parse_together(&args, &r);
+    if (code == WFI_EXIT_DONE)
+        code = wfi_rank_weights(rank, text, &weights);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    name_case(&r);
+    code = wfi_rank_open(rank);
+    if (code == WFI_EXIT_DONE)
+        code = execute(&r, weights, argc, argv);
+    wf_mpi_stencil_destroy(&r.stencil);
+    wfi_rank_close(rank);
+    free(weights);
+    free(r.in);
+    free(r.out);
+    free(r.own);
+    return code;
+}
