@@ -96,11 +96,24 @@ static bool has_class(const wfi_key *key, const char *name)
     return false;
 }
 
+/* Other characters are printed as question marks, which could make two names one. */
+static bool is_printed_as_it_is(const char *name)
+{
+    for (; *name; name++)
+        if (*name < ' ' || *name > '~')
+            return false;
+    return true;
+}
+
 static void read_classes(wfi_json *j, wfi_key *key)
 {
     char name[WFI_CLASS_NAME];
     int64_t value = 0;
     for (bool first = wfi_json_enter(j, '{'); wfi_json_key(j, &first, name, sizeof name);) {
+        if (!is_printed_as_it_is(name)) {
+            wfi_json_fail(j, "a class whose name has other characters than printable ASCII");
+            return;
+        }
         /* A key with a class of two values would not be equal to itself. */
         if (key->count == WFI_MAX_CLASSES || has_class(key, name)) {
             wfi_json_fail(j, "too many classes, or one of them twice");
