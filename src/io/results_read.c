@@ -151,8 +151,8 @@ static void key_of(yyjson_val *item, char *key, size_t bytes)
         return;
     const char *over = yyjson_get_str(yyjson_obj_get(study, "over"));
     const char *variant = yyjson_get_str(yyjson_obj_get(item, "variant"));
-    snprintf(key + used, bytes - used, " %s %s %s %lld", kind, variant ? variant : "",
-             over ? over : "", (long long)yyjson_get_num(yyjson_obj_get(study, "step")));
+    snprintf(key + used, bytes - used, " %s %s %s %.0f", kind, variant ? variant : "",
+             over ? over : "", yyjson_get_num(yyjson_obj_get(study, "step")));
 }
 
 static double number(yyjson_val *object, const char *name)

@@ -1,8 +1,10 @@
-/* sgemm_ and dgemm_ on wavefit, for programs that were linked with another BLAS: LD_PRELOAD puts
- * them before it. Matrices are column-major there: C^T = op(B)^T op(A)^T is the row-major product.
- * WAVEFIT_BLAS_FAULT scales every product by 1.001, so that a tester can be seen to fail. At the
- * end it tells on standard error how many products there were. */
+/* sgemm_, dgemm_ and hgemm_ on wavefit, for programs that were linked with another BLAS: LD_PRELOAD
+ * puts them before it. Matrices are column-major there: C^T = op(B)^T op(A)^T is the row-major
+ * product.
+ * WAVEFIT_BLAS_FAULT scales every product, so that a tester can be seen to fail. At the end it
+ * tells on standard error how many products there were. */
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -19,6 +21,11 @@ EXPORT void sgemm_(const char *ta, const char *tb, const int *m, const int *n, c
 EXPORT void dgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k,
                    const double *alpha, const double *a, const int *lda, const double *b,
                    const int *ldb, const double *beta, double *c, const int *ldc);
+
+/* As others' libraries have it: f16 throughout, scalars too. */
+EXPORT void hgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k,
+                   const uint16_t *alpha, const uint16_t *a, const int *lda, const uint16_t *b,
+                   const int *ldb, const uint16_t *beta, uint16_t *c, const int *ldc);
 
 typedef struct call {
     char ta, tb;
@@ -124,7 +131,7 @@ static void multiply(const char *routine, wf_type type, const call *given, const
     if (!device)
         open_device();
     if (getenv("WAVEFIT_BLAS_FAULT"))
-        alpha *= 1.001;
+        alpha *= strtod(getenv("WAVEFIT_BLAS_FAULT"), NULL);
     const void *const host[WF_MATMUL_BINDINGS] = {b, a, c, NULL};
     const wf_matmul_params params = {.size = sizeof params,
                                      .m = (uint64_t)given->n,
@@ -158,4 +165,21 @@ void dgemm_(const char *ta, const char *tb, const int *m, const int *n, const in
 {
     const call given = {*ta, *tb, *m, *n, *k, *lda, *ldb, *ldc, *alpha, *beta};
     multiply("DGEMM ", WF_TYPE_F64, &given, a, b, c);
+}
+
+void hgemm_(const char *ta, const char *tb, const int *m, const int *n, const int *k,
+            const uint16_t *alpha, const uint16_t *a, const int *lda, const uint16_t *b,
+            const int *ldb, const uint16_t *beta, uint16_t *c, const int *ldc)
+{
+    const call given = {*ta,
+                        *tb,
+                        *m,
+                        *n,
+                        *k,
+                        *lda,
+                        *ldb,
+                        *ldc,
+                        wf_element_get(WF_TYPE_F16, alpha, 0),
+                        wf_element_get(WF_TYPE_F16, beta, 0)};
+    multiply("HGEMM ", WF_TYPE_F16, &given, a, b, c);
 }

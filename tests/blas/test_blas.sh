@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Netlib's level-3 testers (Debian's libblas-test) on sgemm_ and dgemm_ of wavefit: all values and
-# error exits pass, and a product that is scaled by 1.001 does not.
-# usage: test_blas.sh SHIM FOLDER   WAVEFIT_BLAS_SIZES: values of N (default "0 1 3 9";
+# Netlib's level-3 testers (Debian's libblas-test) on sgemm_ and dgemm_ of wavefit, and one of ours
+# on hgemm_: all values and error exits pass, and a product that is scaled by 1.001 does not (of
+# hgemm_ by 1.05).
+# usage: test_blas.sh SHIM FOLDER HBLAT3   WAVEFIT_BLAS_SIZES: values of N (default "0 1 3 9";
 # netlib has "0 1 2 3 5 9")
 set -u
 shim=$1
 folder=$2
+half=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -40,8 +42,16 @@ for names in 's S' 'd D'; do
     grep -q "$2GEMM  *PASSED THE TESTS OF ERROR-EXITS" out || bad "$2GEMM: error exits"
     grep -qE 'FAIL|SUSPECT' out && bad "$2GEMM: a test failed"
 done
+LD_PRELOAD=$shim "$half" >out 2>err || bad 'HGEMM: the tester fails'
+calls=$(grep -oE 'PASSED THE COMPUTATIONAL TESTS \( *[0-9]+ CALLS\)' out | grep -oE '[0-9]+')
+products=$(sed -n 's/^wavefit: \([0-9]*\) products on .*/\1/p' err)
+echo "HGEMM: ${calls:-no} calls passed, ${products:-no} products by wavefit"
+[ "${calls:-0}" -gt 900 ] || bad 'HGEMM: the tester does not say that all calls passed'
+[ "${products:-0}" -gt 400 ] || bad 'HGEMM: wavefit did not compute them'
+WAVEFIT_BLAS_FAULT=1.05 LD_PRELOAD=$shim "$half" >out 2>err &&
+    bad 'HGEMM: the tester passes products that are wrong'
 sizes='0 3'
-export WAVEFIT_BLAS_FAULT=1
+export WAVEFIT_BLAS_FAULT=1.001
 tester s S
 grep -qE 'FAIL|SUSPECT' out || bad 'the tester passes products that are wrong'
 exit $failed

@@ -432,8 +432,11 @@ SCENE(queued, true, SAMPLE)
 SCENE(solved, true, SAMPLE)
 SCENE(opened, false, SAMPLE / 6)
 
-int main(void)
+/* usage: test_faults_adopted [TEST]   one of those below */
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const char *path = getenv("WAVEFIT_FAULTY_DRIVER");
     void *library = path ? wfi_library_open(path) : NULL;
     const faulty_fn state = library ? (faulty_fn)wfi_library_symbol(library, FAULTY_SYMBOL) : NULL;

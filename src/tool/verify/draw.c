@@ -53,6 +53,11 @@ wfi_numbers wfi_draw_numbers(wfi_verifier *v)
     return wfi_draw_chance(v, 50) ? WFI_NUMBERS_UNIFORM : (wfi_numbers)wfi_draw_below(v, 4);
 }
 
+uint64_t wfi_draw_extent(wfi_verifier *v, uint64_t least, uint64_t most)
+{
+    return wfi_draw_chance(v, 50) ? most : least + wfi_draw_below(v, most - least + 1);
+}
+
 const char *wfi_numbers_name(wfi_numbers numbers)
 {
     static const char *const names[] = {"numbers between -1 and 1", "1 and -1", "whole numbers",

@@ -76,6 +76,7 @@ static wf_result run(wfi_verify_execution *e)
 {
     wf_bindings bindings = {.size = sizeof bindings, .workspace = {.buffer = e->workspace}};
     wf_result result = WF_SUCCESS;
+    memcpy(bindings.extent, e->extent, sizeof bindings.extent);
     for (uint32_t i = 0; i < e->count && result == WF_SUCCESS; i++) {
         const wfi_verify_binding *b = &e->items[i];
         if (!b->buffer)

@@ -1,9 +1,13 @@
 /* Matrix products with all that their parameters can say. */
+#include <string.h>
+
 #include "core/element.h"
 #include "tool/verify/verify.h"
 
 typedef struct product {
-    wf_matmul_params params;
+    wf_matmul_params params; /* of the plan */
+    wf_matmul_params run;    /* of the execution, which may be smaller */
+    bool varies;
     double alpha;
     wf_plan **plan;
 } product;
@@ -71,14 +75,41 @@ static void draw_problem(wfi_verifier *v, product *p)
     q->math = q->type == WF_TYPE_F32 && wfi_draw_chance(v, 25) ? WF_MATH_FAST : WF_MATH_EXACT;
 }
 
+/* What is executed: the product of the plan, or a smaller one where the plan's sizes vary. Leading
+ * dimensions and strides stay the plan's. */
+static void draw_run(wfi_verifier *v, product *p)
+{
+    wf_matmul_params *q = &p->params, *run = &p->run;
+    p->varies = wfi_draw_chance(v, 25);
+    *run = *q;
+    if (!p->varies)
+        return;
+    const uint64_t rows[] = {q->transpose_a ? q->k : q->m, q->transpose_b ? q->n : q->k, q->m};
+    const uint64_t columns[] = {q->transpose_a ? q->m : q->k, q->transpose_b ? q->k : q->n, q->n};
+    uint64_t *leading[] = {&run->lda, &run->ldb, &run->ldc};
+    uint64_t *stride[] = {&run->stride_a, &run->stride_b, &run->stride_c};
+    for (int i = 0; i < 3; i++) {
+        *leading[i] = *leading[i] ? *leading[i] : columns[i];
+        if (q->batch && *stride[i] == 0)
+            *stride[i] = rows[i] * *leading[i];
+    }
+    q->vary_m = q->vary_n = q->vary_k = 1;
+    run->m = wfi_draw_extent(v, 1, q->m);
+    run->n = wfi_draw_extent(v, 1, q->n);
+    run->k = wfi_draw_extent(v, 1, q->k);
+}
+
 static void say(wfi_verifier *v, const product *p, wfi_numbers numbers)
 {
     static const char *const activations[] = {"", ", relu", ", gelu"};
-    const wf_matmul_params *q = &p->params;
+    const wf_matmul_params *q = &p->run;
     const uint64_t leading[] = {q->lda, q->ldb, q->ldc};
     const uint64_t stride[] = {q->stride_a, q->stride_b, q->stride_c};
     wfi_verify_say(v, "%llux%llux%llu", (unsigned long long)q->m, (unsigned long long)q->n,
                    (unsigned long long)q->k);
+    if (p->varies)
+        wfi_verify_say(v, " by a plan of %llux%llux%llu", (unsigned long long)p->params.m,
+                       (unsigned long long)p->params.n, (unsigned long long)p->params.k);
     if (q->batch)
         wfi_verify_say(v, ", batch %llu", (unsigned long long)q->batch);
     if (q->transpose_a)
@@ -136,7 +167,7 @@ static void fill(wfi_verifier *v, const matrix *m, wf_type type, bool whole32, w
 static bool make_operands(wfi_verifier *v, const product *p, wfi_numbers numbers,
                           wfi_verify_execution *e, void *data[WF_MATMUL_BINDINGS])
 {
-    const wf_matmul_params *q = &p->params;
+    const wf_matmul_params *q = &p->run;
     const wfi_element *element = wfi_element_of(q->type);
     const wf_type real = element->real;
     const bool sums = element->whole || q->output == WF_MATMUL_OUTPUT_SUMS;
@@ -153,7 +184,7 @@ static bool make_operands(wfi_verifier *v, const product *p, wfi_numbers numbers
                                       .count = {c->batch, c->rows, c->columns},
                                       .stride = {c->stride, c->ld, 1}};
     uint64_t bytes[WF_MATMUL_BINDINGS];
-    if (wf_matmul_bytes(q, bytes) != WF_SUCCESS)
+    if (wf_matmul_bytes(&p->params, bytes) != WF_SUCCESS)
         return false;
     for (uint32_t i = 0; i < WF_MATMUL_BINDINGS; i++) {
         const bool is_sums = i == WF_MATMUL_BIAS || (i == WF_MATMUL_C && sums);
@@ -171,7 +202,7 @@ static bool make_operands(wfi_verifier *v, const product *p, wfi_numbers numbers
 static wf_result check(wfi_verifier *v, const product *p, const wfi_verify_execution *e,
                        void *const data[WF_MATMUL_BINDINGS])
 {
-    const wf_matmul_params *q = &p->params;
+    const wf_matmul_params *q = &p->run;
     const wfi_verify_binding *c = &e->items[WF_MATMUL_C];
     const wf_matmul_inputs inputs = {.size = sizeof inputs,
                                      .a = data[WF_MATMUL_A],
@@ -199,6 +230,9 @@ wf_result wfi_verify_matmul(wfi_verifier *v)
     p.plan = &e.plan;
     v->verdict->type = (wf_type)wfi_draw_below(v, WF_TYPE_COUNT);
     draw_problem(v, &p);
+    draw_run(v, &p);
+    if (p.varies)
+        memcpy(e.extent, (const uint64_t[]){p.run.m, p.run.n, p.run.k}, 3 * sizeof *e.extent);
     const wfi_numbers numbers = wfi_draw_numbers(v);
     say(v, &p, numbers);
     wf_result result = wfi_verify_point(v, make_plan, &p);

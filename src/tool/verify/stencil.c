@@ -3,7 +3,8 @@
 #include "tool/verify/verify.h"
 
 typedef struct grid {
-    wf_stencil_params params;
+    wf_stencil_params params; /* of the plan */
+    wf_stencil_params run;    /* of the execution, which may be smaller */
     double coefficients[WFI_MOST_TAPS];
     wf_plan **plan;
 } grid;
@@ -50,13 +51,41 @@ static void draw_problem(wfi_verifier *v, grid *g)
         p->steps = (uint32_t)(v->work / cells / taps) + 1;
 }
 
+/* What is executed: the plan's grid, or a smaller one where its extents vary. Rows stay where they
+ * are in the plan's grid, and so do planes, for which ny must not vary. */
+static void draw_run(wfi_verifier *v, grid *g, wfi_verify_execution *e)
+{
+    wf_stencil_params *p = &g->params, *run = &g->run;
+    const uint32_t least = 2 * p->radius + 1;
+    *run = *p;
+    if (!wfi_draw_chance(v, 25))
+        return;
+    run->row_stride = p->row_stride ? p->row_stride : p->nx;
+    p->vary_x = 1;
+    run->nx = (uint32_t)wfi_draw_extent(v, least, p->nx);
+    if (p->nz) {
+        p->vary_z = 1;
+        run->nz = (uint32_t)wfi_draw_extent(v, least, p->nz);
+    } else {
+        p->vary_y = 1;
+        run->ny = (uint32_t)wfi_draw_extent(v, least, p->ny);
+    }
+    e->extent[0] = run->nx;
+    e->extent[1] = run->ny;
+    e->extent[2] = run->nz;
+}
+
 static void say(wfi_verifier *v, const grid *g, wfi_numbers numbers)
 {
     static const char *const borders[] = {"dirichlet", "neumann", "periodic"};
-    const wf_stencil_params *p = &g->params;
+    const wf_stencil_params *p = &g->run;
     wfi_verify_say(v, "%ux%u", p->nx, p->ny);
     if (p->nz)
         wfi_verify_say(v, "x%u", p->nz);
+    if (g->params.vary_x)
+        wfi_verify_say(v, " by a plan of %ux%u", g->params.nx, g->params.ny);
+    if (g->params.vary_x && p->nz)
+        wfi_verify_say(v, "x%u", g->params.nz);
     wfi_verify_say(v, " %s %u %s, %u steps", p->shape == WF_STENCIL_STAR ? "star" : "box",
                    p->radius, borders[p->border], p->steps);
     if (p->row_stride)
@@ -67,14 +96,14 @@ static void say(wfi_verifier *v, const grid *g, wfi_numbers numbers)
 static bool make_grids(wfi_verifier *v, const grid *g, wfi_numbers numbers, wfi_verify_execution *e,
                        void *data[WF_STENCIL_BINDINGS])
 {
-    const wf_stencil_params *p = &g->params;
+    const wf_stencil_params *p = &g->run;
     const uint64_t row = p->row_stride ? p->row_stride : p->nx, nz = p->nz ? p->nz : 1;
     const uint64_t size = wf_type_size(p->type), plane = row * p->ny;
+    const uint64_t all = row * g->params.ny * (g->params.nz ? g->params.nz : 1);
     const wfi_verify_places places = {
         .size = size, .count = {nz, p->ny, p->nx}, .stride = {plane, row, 1}};
     for (uint32_t i = 0; i < WF_STENCIL_BINDINGS; i++)
-        if (!wfi_verify_bind(v, e, i, nz * plane * size, i == WF_STENCIL_OUT ? &places : NULL,
-                             &data[i]))
+        if (!wfi_verify_bind(v, e, i, all * size, i == WF_STENCIL_OUT ? &places : NULL, &data[i]))
             return false;
     for (uint64_t k = 0; k < nz; k++)
         for (uint64_t j = 0; j < p->ny; j++)
@@ -87,7 +116,7 @@ static bool make_grids(wfi_verifier *v, const grid *g, wfi_numbers numbers, wfi_
 static wf_result check(wfi_verifier *v, const grid *g, const wfi_verify_execution *e,
                        void *const data[WF_STENCIL_BINDINGS])
 {
-    const wf_stencil_params *p = &g->params;
+    const wf_stencil_params *p = &g->run;
     const wfi_verify_binding *to = &e->items[WF_STENCIL_OUT];
     const uint64_t row = p->row_stride ? p->row_stride : p->nx;
     wf_check *out = &v->verdict->check;
@@ -111,6 +140,7 @@ wf_result wfi_verify_stencil(wfi_verifier *v)
     void *data[WF_STENCIL_BINDINGS] = {NULL};
     g.plan = &e.plan;
     draw_problem(v, &g);
+    draw_run(v, &g, &e);
     const wfi_numbers numbers = wfi_draw_numbers(v);
     say(v, &g, numbers);
     wf_result result = wfi_verify_point(v, make_plan, &g);

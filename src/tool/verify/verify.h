@@ -66,6 +66,9 @@ typedef enum wfi_numbers {
 
 wfi_numbers wfi_draw_numbers(wfi_verifier *v);
 const char *wfi_numbers_name(wfi_numbers numbers);
+/* An extent of an execution, where the plan's is `most`: between `least` and that, and half of the
+ * time `most` itself. */
+uint64_t wfi_draw_extent(wfi_verifier *v, uint64_t least, uint64_t most);
 double wfi_draw_number(wfi_verifier *v, wfi_numbers numbers);
 /* Adds to the verdict's problem. */
 void wfi_verify_say(wfi_verifier *v, const char *format, ...);
@@ -104,7 +107,8 @@ typedef struct wfi_verify_execution {
     wf_buffer *workspace;
     uint32_t count;
     wfi_verify_binding items[WF_MAX_BINDINGS];
-    bool repeats; /* every execution gives the same bits */
+    bool repeats;                    /* every execution gives the same bits */
+    uint64_t extent[WF_MAX_EXTENTS]; /* of plans whose sizes vary */
 } wfi_verify_execution;
 
 /* A binding of so many bytes, which are -1 at first, NaN as floats: *data, in items[i].before, is
