@@ -1,19 +1,23 @@
 /* Times many points of the tiled variants over drawn products, for whoever makes a model of them:
  *
- *   bench_points TYPE COUNT SEED SECONDS > points.csv
+ *   bench_points TYPE COUNT SEED SECONDS [M,N,K…] > points.csv
  *
+ * Products that are named take the place of drawn ones, of which those of at most 3e10 operations
+ * (on a CPU device 3e8) are timed.
  * A line a point: the product, the variant, its constants, microseconds (least of a few samples;
  * -1: it was stopped or refused). The line `chosen` is the library's choice by its model. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/caps.h"
 #include "core/platform.h"
 #include "core/timing.h"
 #include "tool/cases/drawn.h"
 
 enum { SAMPLES = 3, MOST_POINTS = 400 };
 #define MOST_FLOPS 3e10
+#define MOST_FLOPS_CPU 3e8
 #define MOST_BYTES (UINT64_C(1) << 31) /* of an operand */
 #define WARM_SECONDS 0.08              /* the clock falls while pipelines are made */
 
@@ -43,6 +47,20 @@ static const block slices[] = {
     {32, 32, 16, 4, 8, 4}, {32, 32, 16, 4, 8, 8}, {16, 64, 16, 4, 8, 4}, {16, 64, 16, 4, 8, 8},
     {64, 16, 16, 8, 4, 4}, {32, 64, 16, 8, 8, 4}, {32, 64, 8, 8, 8, 4},  {32, 64, 16, 8, 8, 2},
     {64, 32, 16, 8, 8, 4}, {64, 64, 8, 8, 16, 2}, {64, 64, 8, 8, 16, 4},
+};
+
+/* `cooperative`: sub_m and sub_n in the places of thread_m and thread_n; `more`: subs_k. */
+static const block matrix_units[] = {
+    {128, 256, 48, 64, 64, 1}, {128, 256, 32, 64, 64, 1}, {160, 192, 64, 80, 48, 1},
+    {128, 192, 64, 64, 48, 1}, {128, 128, 32, 64, 64, 1}, {128, 128, 64, 64, 64, 1},
+    {128, 128, 32, 32, 64, 1}, {128, 128, 64, 32, 64, 1}, {64, 128, 32, 32, 64, 1},
+    {64, 128, 64, 32, 64, 1},  {128, 64, 64, 64, 64, 4},  {128, 64, 64, 32, 32, 1},
+    {64, 128, 64, 32, 32, 1},  {64, 64, 128, 32, 32, 1},  {64, 64, 64, 32, 32, 1},
+    {64, 64, 32, 32, 32, 1},   {64, 64, 64, 32, 32, 2},   {64, 64, 128, 32, 32, 2},
+    {32, 64, 128, 16, 16, 1},  {32, 64, 64, 16, 16, 1},   {32, 64, 128, 16, 32, 4},
+    {32, 32, 64, 16, 16, 1},   {32, 32, 64, 16, 16, 2},   {32, 32, 128, 16, 16, 4},
+    {64, 16, 128, 32, 16, 4},  {128, 16, 64, 32, 16, 1},  {64, 16, 64, 16, 16, 1},
+    {16, 128, 64, 16, 32, 1},  {16, 64, 64, 16, 16, 1},   {16, 64, 128, 16, 16, 4},
 };
 
 static uint32_t power_within(uint32_t value, uint32_t most)
@@ -82,28 +100,78 @@ static void add_block(bench_point *points, uint32_t *count, const char *variant,
         set(p, "stream_k", 0);
 }
 
+static double product_tiles(const wfi_case_problem *problem, const block *b)
+{
+    const uint64_t rows = (problem->a + b->tile_m - 1) / b->tile_m,
+                   columns = (problem->b + b->tile_n - 1) / b->tile_n;
+    return (double)rows * (double)columns * (double)(problem->batch ? problem->batch : 1);
+}
+
+/* Much of so large a tile would be empty. */
+static bool is_too_large(const wfi_case_problem *problem, const block *b)
+{
+    return b->tile_m >= 4 * problem->a + 12 || b->tile_n >= 4 * problem->b + 12;
+}
+
+static bool may_split(const wfi_case_problem *problem, double tiles, uint32_t split_k)
+{
+    return split_k == 1 ||
+           (split_k <= 64 && tiles * split_k <= 132 * 8 && problem->c / split_k >= 64);
+}
+
+static void add_tiles(const wfi_case_problem *problem, bool sliced, bench_point *points,
+                      uint32_t *count)
+{
+    const block *list = sliced ? slices : vectors;
+    const size_t length =
+        sliced ? sizeof slices / sizeof *slices : sizeof vectors / sizeof *vectors;
+    for (size_t i = 0; i < length; i++) {
+        const double tiles = product_tiles(problem, &list[i]);
+        for (uint32_t s = 1; !is_too_large(problem, &list[i]) && may_split(problem, tiles, s);
+             s *= 2)
+            if (*count < MOST_POINTS)
+                add_block(points, count, sliced ? "subgroup_k" : "vector", &list[i], s);
+    }
+}
+
+static void add_matrix_units(const wfi_case_problem *problem, bench_point *points, uint32_t *count)
+{
+    static const char *const names[] = {"tile_m", "tile_n", "tile_k", "sub_m", "sub_n", "subs_k"};
+    const uint32_t chunk = problem->type == WF_TYPE_I8 ? 16 : 8,
+                   pack = ((problem->transpose_a ? problem->a : problem->c) % chunk ? 1 : 0) +
+                          ((problem->transpose_b ? problem->c : problem->b) % chunk ? 2 : 0);
+    for (size_t i = 0; i < sizeof matrix_units / sizeof *matrix_units; i++) {
+        const block *b = &matrix_units[i];
+        const uint32_t values[] = {b->tile_m,   b->tile_n,   b->tile_k,
+                                   b->thread_m, b->thread_n, b->more};
+        const double tiles = product_tiles(problem, b);
+        for (uint32_t copies = 0; copies <= (pack ? 1u : 0u); copies++)
+            for (uint32_t s = 1; !is_too_large(problem, b) && may_split(problem, tiles, s); s *= 2)
+                if (*count < MOST_POINTS) {
+                    bench_point *p = &points[(*count)++];
+                    *p = (bench_point){.variant = "cooperative", .us = -1};
+                    for (size_t j = 0; j < sizeof values / sizeof *values; j++)
+                        set(p, names[j], values[j]);
+                    set(p, "split_k", s);
+                    set(p, "pack", copies ? pack : 0);
+                    set(p, "stream_k", 0);
+                }
+    }
+}
+
 static uint32_t all_points(const wfi_case_problem *problem, bench_point *points)
 {
     static const char *const others[] = {NULL, "panel", "matvec", "register", "naive"};
+    const bool wide = problem->type == WF_TYPE_F32 || problem->type == WF_TYPE_F64;
     uint32_t count = 0;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         points[count++] = (bench_point){.variant = others[i], .us = -1};
-    for (int sliced = 0; sliced < 2; sliced++) {
-        const block *list = sliced ? slices : vectors;
-        const size_t length =
-            sliced ? sizeof slices / sizeof *slices : sizeof vectors / sizeof *vectors;
-        for (size_t i = 0; i < length && !(sliced && problem->type == WF_TYPE_F64); i++) {
-            const double tiles = (double)((problem->a + list[i].tile_m - 1) / list[i].tile_m) *
-                                 (double)((problem->b + list[i].tile_n - 1) / list[i].tile_n) *
-                                 (double)(problem->batch ? problem->batch : 1);
-            if (list[i].tile_m >= 4 * problem->a + 12 || list[i].tile_n >= 4 * problem->b + 12)
-                continue;
-            for (uint32_t s = 1;
-                 s <= 64 && (s == 1 || (tiles * s <= 132 * 8 && problem->c / s >= 64)); s *= 2)
-                if (count < MOST_POINTS)
-                    add_block(points, &count, sliced ? "subgroup_k" : "vector", &list[i], s);
-        }
-    }
+    if (!wide)
+        add_matrix_units(problem, points, &count);
+    else
+        add_tiles(problem, false, points, &count);
+    if (problem->type == WF_TYPE_F32)
+        add_tiles(problem, true, points, &count);
     return count;
 }
 
@@ -146,13 +214,16 @@ static double time_of(const bench_point *point, const wf_bindings *bindings, dou
 
 static void warm_up(const bench_point *points, uint32_t count, const wf_bindings *bindings)
 {
-    const double end = wfi_host_seconds() + WARM_SECONDS;
     double seconds;
     bool gpu_clock;
+    for (uint32_t i = 0; i < count; i++) /* some drivers compile here */
+        if (points[i].plan)
+            wf_plan_run_times(points[i].plan, bindings, 1, &seconds, &gpu_clock);
+    const double end = wfi_host_seconds() + WARM_SECONDS;
     while (wfi_host_seconds() < end)
         for (uint32_t i = 0; i < count && wfi_host_seconds() < end; i++)
             if (points[i].plan)
-                wf_plan_run_times(points[i].plan, bindings, 1, &seconds, &gpu_clock);
+                wf_plan_run_times(points[i].plan, bindings, 8, &seconds, &gpu_clock);
 }
 
 static void print(const wfi_case_problem *p, const bench_point *point, bool chosen)
@@ -192,24 +263,47 @@ static void run_problem(wf_device *device, wf_buffer *const buffers[3], const wf
         }
 }
 
+static double flops(const wfi_case_problem *p)
+{
+    return 2.0 * (double)p->a * (double)p->b * (double)p->c * (double)(p->batch ? p->batch : 1);
+}
+
+/* The products that are named, or else drawn. */
+static uint32_t list_problems(int argc, char **argv, wf_type type, wfi_case_problem *problems)
+{
+    const wfi_drawn_request request = {strtoull(argv[3], NULL, 10), WF_FAMILY_MATMUL, &type,
+                                       (uint32_t)strtoul(argv[2], NULL, 10)};
+    uint32_t count = 0;
+    if (argc == 5)
+        return wfi_drawn_suite(&request, problems);
+    for (int i = 5; i < argc && count < WFI_MOST_DRAWN; i++) {
+        char *at = argv[i];
+        const uint64_t m = strtoull(at, &at, 10), n = strtoull(at + (*at == ','), &at, 10),
+                       k = strtoull(at + (*at == ','), &at, 10);
+        if (m && n && k)
+            problems[count++] = (wfi_case_problem){
+                .family = WF_FAMILY_MATMUL, .type = type, .a = m, .b = n, .c = k};
+    }
+    return count;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 5) {
-        fprintf(stderr, "usage: bench_points TYPE COUNT SEED SECONDS\n");
+    if (argc < 5) {
+        fprintf(stderr, "usage: bench_points TYPE COUNT SEED SECONDS [M,N,K…]\n");
         return 2;
     }
     wf_type type = WF_TYPE_F32;
     while (strcmp(wf_type_name(type), argv[1]) != 0 && type + 1 < WF_TYPE_COUNT)
         type++;
     static wfi_case_problem problems[WFI_MOST_DRAWN];
-    const wfi_drawn_request request = {strtoull(argv[3], NULL, 10), WF_FAMILY_MATMUL, &type,
-                                       (uint32_t)strtoul(argv[2], NULL, 10)};
-    const uint32_t count = wfi_drawn_suite(&request, problems);
+    const uint32_t count = list_problems(argc, argv, type, problems);
     wf_device *device = NULL;
     wf_buffer *buffers[3] = {NULL, NULL, NULL};
     wf_result result = wf_device_create(NULL, &device);
+    const bool cpu = result == WF_SUCCESS && wfi_is_cpu(wf_device_caps(device));
     for (int i = 0; i < 3 && result == WF_SUCCESS; i++) {
-        const uint64_t most = wf_device_caps(device)->max_storage_range,
+        const uint64_t most = cpu ? MOST_BYTES / 16 : wf_device_caps(device)->max_storage_range,
                        bytes = most < MOST_BYTES ? most / 4 * 4 : MOST_BYTES;
         result = wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &buffers[i]);
         if (result == WF_SUCCESS)
@@ -217,9 +311,7 @@ int main(int argc, char **argv)
     }
     const double end = wfi_host_seconds() + strtod(argv[4], NULL);
     for (uint32_t i = 0; i < count && result == WF_SUCCESS && wfi_host_seconds() < end; i++)
-        if (2.0 * (double)problems[i].a * (double)problems[i].b * (double)problems[i].c *
-                (double)(problems[i].batch ? problems[i].batch : 1) <=
-            MOST_FLOPS)
+        if (flops(&problems[i]) <= (cpu ? MOST_FLOPS_CPU : MOST_FLOPS))
             run_problem(device, buffers, &problems[i]);
     if (result != WF_SUCCESS)
         fprintf(stderr, "%s\n", wf_result_string(result));

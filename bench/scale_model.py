@@ -2,10 +2,12 @@
 """What an iteration takes on up to 4096 ranks, by a model that is fitted to results files of few:
 scale_model.py FILE.json… [--svg PICTURE.svg] [--per-host N] [--network US,GBS]
 
-An iteration takes  fixed + inside + exposed + reduction :
+An iteration takes  fixed + inside + surface + exposed + reduction :
   fixed      a part of its own on every rank (submitting, waking up), and where there are
              neighbours another one;
   inside     what the rank has, times the time of a cell or row: the largest share counts;
+  surface    what boundary cells take beside that: updated apart from the others, and copied by
+             the device where it does that;
   exposed    what the halo takes (latency + bytes / bandwidth) beyond the time of the inside,
              during which it moves;
   reduction  conjugate gradients: so much for each doubling of the ranks.
@@ -133,9 +135,9 @@ class Model:
         if cases[0].family == "cg":
             self.doubling = statistics.median(min(r["reduction_us"] for r in c.parts)
                                               / math.log2(c.ranks) for c in several)
-        self.beside = 0.0
-        self.beside = max(0.0, statistics.median(c.us - self.total(self.terms(
-            c.most, c.halo, c.surface, c.ranks)) for c in several))
+        self.beside = self.skin = 0.0
+        self.beside, self.skin = line([(c.surface, c.us - self.total(self.terms(
+            c.most, c.halo, c.surface, c.ranks))) for c in several])
         self.steps = max(c.steps for c in cases)
 
     def terms(self, cells, halo, surface, ranks):
@@ -146,6 +148,7 @@ class Model:
         moving = latency + byte * halo if ranks > 1 else 0
         hidden = self.cell * max(0, cells - surface)
         return {"fixed costs": self.alone + (self.beside if ranks > 1 else 0), "inside": inside,
+                "the surface": self.skin * surface,
                 "the exposed halo": max(0, moving - hidden),
                 "the reduction": self.doubling * math.log2(ranks)}
 
@@ -157,7 +160,8 @@ class Model:
         gbs = f"{1e-3 / self.byte:.1f} GB/s" if self.byte else "no time a byte"
         reduction = f"; {self.doubling:.1f} us of reduction a doubling" if self.doubling else ""
         return (f"{self.alone:.1f} us fixed, {self.beside:.1f} us with neighbours; "
-                f"{self.cell * 1e3:.4f} ns a cell; halo {self.latency:.1f} us and {gbs}{reduction}")
+                f"{self.cell * 1e3:.4f} ns a cell, {self.skin * 1e3:.4f} of the surface; "
+                f"halo {self.latency:.1f} us and {gbs}{reduction}")
 
 
 def curve(model, shape, cut):

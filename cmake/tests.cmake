@@ -71,6 +71,7 @@ function(wavefit_find_targets)
         if(shim STREQUAL "" OR NOT EXISTS ${preload} OR NOT EXISTS ${icd})
             continue()
         endif()
+        list(APPEND words "WAVEFIT_TEST_TARGET=${name}")
         string(REPLACE ":" "." name ${name})
         list(APPEND found ${name})
         set(WAVEFIT_TARGET_${name} "VK_DRIVER_FILES=${icd}" "LD_PRELOAD=${preload}"

@@ -29,20 +29,21 @@ def write(folder, name, nk, ranks, us, wait):
     return path
 
 
-# 10 us fixed and a microsecond for 10,000 cells; 5 us beside neighbours; halos 2 us and 1 GB/s.
+# 10 us fixed and a microsecond for 10,000 cells; beside neighbours 3 us, and 2 for 10,000 cells of
+# the surface; halos 2 us and 1 GB/s.
 # Planes of 102 x 102 have 10,000 inner cells and 41,616 bytes, of 202 x 102 20,000 and 82,416.
 name_ni = {"small": 102, "large": 202}
 with tempfile.TemporaryDirectory() as folder:
     files = [write(folder, "small", 102, 1, 10 + 100, 0), write(folder, "large", 402, 1, 810, 0),
              write(folder, "small", 102, 2, 10 + 50 + 5, 2 + 41.616),
-             write(folder, "large", 402, 2, 10 + 400 + 5, 2 + 82.416)]
+             write(folder, "large", 402, 2, 10 + 400 + 7, 2 + 82.416)]
     picture = os.path.join(folder, "model.svg")
     run = subprocess.run([sys.executable, script, *files, "--svg", picture], text=True,
                          capture_output=True, check=False)
     check("it runs", run.returncode == 0, run.stderr)
     first = run.stdout.split("\n", 1)[0]
-    check("what they were made with", first == "himeno: 10.0 us fixed, 5.0 us with neighbours; "
-          "0.1000 ns a cell; halo 2.0 us and 1.0 GB/s", first)
+    check("what they were made with", first == "himeno: 10.0 us fixed, 3.0 us with neighbours; "
+          "0.1000 ns a cell, 0.2000 of the surface; halo 2.0 us and 1.0 GB/s", first)
     check("every result is told", run.stdout.count("(1.00)") == 4, run.stdout)
     # XL has 1022 x 510 x 510 inner cells: 26,582.22 us and 10 alone; of 512 slabs there are none.
     lines = [line.split() for line in run.stdout.split("\n")]

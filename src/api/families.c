@@ -80,6 +80,8 @@ const wfi_searched *wfi_searched_of(const wf_tune_params *params)
 #if !WFI_HAS_MATMUL
 MISSING(MATMUL, device, wf_matmul_plan,
         (wf_device * device, const wf_matmul_params *params, wf_plan **out))
+MISSING(MATMUL, device, wf_calibrate,
+        (wf_device * device, const wf_calibrate_params *params, wf_calibration *out))
 MISSING(MATMUL, NULL, wf_matmul_bytes,
         (const wf_matmul_params *params, uint64_t bytes[WF_MATMUL_BINDINGS]))
 MISSING(MATMUL, NULL, wf_matmul_check,

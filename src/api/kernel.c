@@ -44,7 +44,7 @@ static wf_result compile(wf_device *device, const wf_problem *given, const wf_tu
     result = wfi_pipeline_create(device, &desc, &pipeline);
     if (result == WF_SUCCESS) {
         wf_plan_info local = wfi_describe_choice(&choice);
-        wfi_describe_pipeline(&choice.point, &pipeline, 0, &local.kernel);
+        wfi_describe_pipeline(&choice.point, &pipeline, local.kernel.groups, &local.kernel);
         if (!wfi_params_write(info, &local, sizeof local))
             result = WF_ERROR_INVALID_ARGUMENT;
     }

@@ -258,6 +258,8 @@ static wf_result choose(wf_device *device, const wfi_log *log, const wfi_problem
         return result;
     query q = {device, log, problem, &read, wfi_key_of(problem), NULL};
     wfi_mutex_lock(&device->tuning_lock);
+    if (!(read.skip_levels & WF_TUNING_RATES))
+        choice.point.rates = wfi_tuning_rates(wfi_tuning_of(device));
     const bool found = !read.no_tuning && choose_from_data(&q, &choice.point, &choice.chosen_by);
     if (!found && read.variant)
         result = choose_forced(&q, family, &choice.point);

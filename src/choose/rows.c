@@ -4,6 +4,7 @@
 #include "core/heap.h"
 #include "core/params.h"
 #include "choose/store.h"
+#include "profiles/matmul.h"
 
 static void fill_row(const wfi_tuning_entry *entry, uint32_t level, bool current,
                      wf_tuning_row *row)
@@ -84,6 +85,57 @@ wf_result wf_tuning_shipped_get(wf_device *device, uint32_t index, wf_tuning_row
 {
     const wfi_heap outer = wfi_heap_enter_device(device);
     return wfi_heap_leave(outer, get_shipped(device, index, row));
+}
+
+static wf_result get_rate(wf_device *device, uint32_t index, wf_rate *out)
+{
+    wf_result result = WF_ERROR_INVALID_ARGUMENT;
+    const wfi_rates *guess = device ? wfi_matmul_profile_of(&device->caps)->rates : NULL;
+    if (!guess || !out || index >= WFI_RATES)
+        return result;
+    wfi_mutex_lock(&device->tuning_lock);
+    const wfi_rates *measured = wfi_tuning_rates(wfi_tuning_of(device));
+    const wfi_rate_info *info = &wfi_rate_infos[index];
+    const wf_rate local = {.size = sizeof local,
+                           .name = info->name,
+                           .unit = info->unit,
+                           .meaning = info->meaning,
+                           .value = (measured ? measured : guess)->of[index],
+                           .measured = measured != NULL};
+    if (wfi_params_write(out, &local, sizeof local))
+        result = WF_SUCCESS;
+    wfi_mutex_unlock(&device->tuning_lock);
+    return result;
+}
+
+wf_result wf_rate_get(wf_device *device, uint32_t index, wf_rate *out)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, get_rate(device, index, out));
+}
+
+static wf_result get_calibration(wf_device *device, wf_calibration *out)
+{
+    wf_calibration local = {.size = sizeof local};
+    if (!device || !out)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wfi_mutex_lock(&device->tuning_lock);
+    const struct wfi_tuning *tuning = wfi_tuning_of(device);
+    if (wfi_tuning_rates(tuning)) {
+        const wfi_kept_rates *kept = &tuning->own.rates;
+        local.measured = true;
+        local.kept = tuning->path && !tuning->damaged;
+        local.points = kept->points;
+        local.error = kept->error_permille * 1e-3;
+    }
+    wfi_mutex_unlock(&device->tuning_lock);
+    return wfi_params_write(out, &local, sizeof local) ? WF_SUCCESS : WF_ERROR_INVALID_ARGUMENT;
+}
+
+wf_result wf_calibration_get(wf_device *device, wf_calibration *out)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, get_calibration(device, out));
 }
 
 /* The entries that may be shown to others: a shallow list of the current ones. */

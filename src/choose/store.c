@@ -122,6 +122,21 @@ static void end(struct wfi_tuning *tuning)
     wfi_free(tuning);
 }
 
+/* Those that were measured with this driver. */
+static void take_rates(const wf_device *device, struct wfi_tuning *tuning)
+{
+    const wfi_kept_rates *kept = &tuning->own.rates;
+    tuning->has_rates = kept->there && kept->driver_id == device->caps.driver_id &&
+                        kept->driver_version == device->caps.driver_version;
+    if (tuning->has_rates)
+        tuning->rates = kept->matmul;
+}
+
+const wfi_rates *wfi_tuning_rates(const struct wfi_tuning *tuning)
+{
+    return tuning && tuning->has_rates ? &tuning->rates : NULL;
+}
+
 struct wfi_tuning *wfi_tuning_of(wf_device *device)
 {
     if (device->tuning)
@@ -139,6 +154,7 @@ struct wfi_tuning *wfi_tuning_of(wf_device *device)
                       tuning->path, tuning->damage);
     }
     tuning->own.device = facts;
+    take_rates(device, tuning);
     read_shipped(device, is_this_device, &facts, &tuning->shipped[0]);
     relative r = {&facts, 0};
     read_shipped(device, is_closer_relative, &r, &tuning->shipped[1]);
@@ -213,11 +229,17 @@ static bool set_entry(wfi_tuning_data *data, const wfi_tuning_entry *entry)
     return to && wfi_tuning_entry_copy(entry, to);
 }
 
-/* A change to the data: an entry put in, or those of a family taken out. */
+/* A change to the data: an entry or rates put in, or entries of a family taken out. */
 typedef struct change {
-    const wfi_tuning_entry *put; /* NULL: take out */
+    const wfi_tuning_entry *put;
+    const wfi_kept_rates *rates; /* both NULL: take out */
     wf_family family;            /* to take out; COUNT: the whole file */
 } change;
+
+static bool takes_all(const change *c)
+{
+    return !c->put && !c->rates && c->family == WF_FAMILY_COUNT;
+}
 
 static void take_out(wfi_tuning_data *data, wf_family family)
 {
@@ -230,7 +252,12 @@ static bool apply(wfi_tuning_data *data, const change *c)
 {
     if (c->put)
         return set_entry(data, c->put);
-    take_out(data, c->family);
+    if (c->rates)
+        data->rates = *c->rates;
+    else
+        take_out(data, c->family);
+    if (takes_all(c))
+        data->rates = (wfi_kept_rates){0};
     return true;
 }
 
@@ -244,7 +271,7 @@ static bool change_file(struct wfi_tuning *tuning, const change *c, char error[5
         snprintf(error, 512, "%s: it is write-protected; it is left as it is", tuning->path);
         return false;
     }
-    if (!c->put && c->family == WF_FAMILY_COUNT) {
+    if (takes_all(c)) {
         if (wfi_file_remove(tuning->path) || errno == ENOENT)
             return true;
         snprintf(error, 512, "%s: cannot be removed: %s", tuning->path, strerror(errno));
@@ -291,11 +318,12 @@ static bool change_locked(struct wfi_tuning *tuning, const change *c, char error
 static bool change_all(wf_device *device, const change *c, char error[512])
 {
     bool ok = false;
-    const bool whole = !c->put && c->family == WF_FAMILY_COUNT;
+    const bool whole = takes_all(c);
     snprintf(error, 512, "out of host memory");
     wfi_mutex_lock(&device->tuning_lock);
     struct wfi_tuning *tuning = wfi_tuning_of(device);
     if (tuning && apply(&tuning->own, c)) {
+        take_rates(device, tuning);
         if (!tuning->path)
             snprintf(error, 512, "there is no folder to keep tuning data in");
         else if (tuning->damaged && !whole)
@@ -312,6 +340,23 @@ static bool change_all(wf_device *device, const change *c, char error[512])
 bool wfi_tuning_keep(wf_device *device, const wfi_tuning_entry *entry, char error[512])
 {
     const change c = {.put = entry};
+    return change_all(device, &c, error);
+}
+
+bool wfi_tuning_claim(wf_device *device, bool on)
+{
+    wfi_mutex_lock(&device->tuning_lock);
+    struct wfi_tuning *tuning = wfi_tuning_of(device);
+    const bool free_before = tuning && !tuning->searching;
+    if (tuning && (free_before || !on))
+        tuning->searching = on;
+    wfi_mutex_unlock(&device->tuning_lock);
+    return free_before;
+}
+
+bool wfi_tuning_keep_rates(wf_device *device, const wfi_kept_rates *rates, char error[512])
+{
+    const change c = {.rates = rates};
     return change_all(device, &c, error);
 }
 
@@ -341,6 +386,10 @@ static wf_result load_text(wf_device *device, const void *data, size_t bytes)
     else if (!same_limits(&given.device, &facts) || given.device.device_id != facts.device_id)
         result = wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                           "tuning data: they are of %s, not of %s", given.device.name, facts.name);
+    if (result == WF_SUCCESS && given.rates.there) {
+        tuning->own.rates = given.rates;
+        take_rates(device, tuning);
+    }
     for (uint32_t i = 0; i < given.entry_count && result == WF_SUCCESS; i++)
         if (!set_entry(&tuning->own, &given.entries[i]))
             result = WF_ERROR_OUT_OF_HOST_MEMORY;

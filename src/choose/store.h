@@ -14,11 +14,17 @@ struct wfi_tuning {
     wfi_tuning_data own;        /* the user's file, and what wf_tuning_load added */
     wfi_tuning_data shipped[2]; /* for this device; for one of its architecture */
     uint64_t shaders[WF_FAMILY_COUNT][WF_TYPE_COUNT]; /* hashes; 0: not worked out yet */
+    bool has_rates;                                   /* of this driver */
+    wfi_rates rates;                                  /* where points find them */
 };
 
 /* The device's data, read at the first call; NULL without memory. Called and used with
  * device->tuning_lock held. */
 struct wfi_tuning *wfi_tuning_of(wf_device *device);
+
+/* The device's measured rates; NULL: none of this driver are kept. Changes to them are made with
+ * device->tuning_lock held and while no search goes on. */
+const wfi_rates *wfi_tuning_rates(const struct wfi_tuning *tuning);
 
 /* Hash of every module, name and parameter of the family for the type. */
 uint64_t wfi_shaders_hash(struct wfi_tuning *tuning, wf_family family, wf_type type);
@@ -37,8 +43,15 @@ bool wfi_entry_is_current(wf_device *device, const wfi_tuning_entry *entry);
  * processes wrote meanwhile). False: not kept on disk; `error` says why. Takes the lock. */
 bool wfi_tuning_keep(wf_device *device, const wfi_tuning_entry *entry, char error[512]);
 
+/* The same of rates that were measured. */
+bool wfi_tuning_keep_rates(wf_device *device, const wfi_kept_rates *rates, char error[512]);
+
 /* Removes the entries of a family, or the file (WF_FAMILY_COUNT). Takes the lock. */
 bool wfi_tuning_drop(wf_device *device, wf_family family, char error[512]);
+
+/* One search, or calibration, goes on on a device object at a time: whether none did, where one
+ * begins (`on`). The journal keeps other processes out. */
+bool wfi_tuning_claim(wf_device *device, bool on);
 
 /* The place of the points being tried, which outlives this process: opened by a search for its
  * time. */

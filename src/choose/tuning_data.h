@@ -8,6 +8,7 @@
 
 #include "choose/key.h"
 #include "core/text.h"
+#include "profiles/matmul_rates.h"
 
 #define WFI_TUNING_SCHEMA "wavefit-tuning/2"
 #define WFI_TUNING_OLD_SCHEMA "wavefit-tuning/1"
@@ -59,8 +60,18 @@ typedef struct wfi_device_facts {
     bool modelled; /* rows made from compiler statistics, not measured */
 } wfi_device_facts;
 
+/* What was measured of the device (wf_calibrate). */
+typedef struct wfi_kept_rates {
+    bool there;
+    uint32_t driver_id, driver_version;
+    uint32_t points;         /* that were timed */
+    uint32_t error_permille; /* median of their relative errors */
+    wfi_rates matmul;
+} wfi_kept_rates;
+
 typedef struct wfi_tuning_data {
     wfi_device_facts device;
+    wfi_kept_rates rates;
     uint32_t entry_count;
     wfi_tuning_entry *entries;
 } wfi_tuning_data;

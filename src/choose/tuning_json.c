@@ -299,6 +299,46 @@ static void read_entries(wfi_json *j, bool old, wfi_tuning_data *data)
     }
 }
 
+/* Rates stand as whole numbers of trillionths. */
+static void read_matmul_rates(wfi_json *j, wfi_kept_rates *rates)
+{
+    char key[WFI_TUNING_NAME];
+    uint32_t found = 0;
+    for (bool first = wfi_json_enter(j, '{'); wfi_json_key(j, &first, key, sizeof key);) {
+        int64_t value = -1;
+        for (int i = 0; i < WFI_RATES; i++)
+            if (strcmp(key, wfi_rate_infos[i].name) == 0 &&
+                wfi_json_integer(j, 0, INT64_MAX / 32, &value)) {
+                rates->matmul.of[i] = (double)value * 1e-12;
+                found |= 1u << i;
+            }
+        if (value < 0 && !wfi_json_skip(j))
+            return;
+    }
+    /* Those of a wavefit with other rates are no use to this one. */
+    rates->there = found == (1u << WFI_RATES) - 1 && rates->matmul.of[WFI_RATE_MULTIPLY_ADD] > 0;
+}
+
+static void read_rates(wfi_json *j, wfi_kept_rates *rates)
+{
+    char key[WFI_TUNING_NAME];
+    *rates = (wfi_kept_rates){0};
+    for (bool first = wfi_json_enter(j, '{'); wfi_json_key(j, &first, key, sizeof key);) {
+        if (strcmp(key, "driver_id") == 0)
+            read_u32(j, &rates->driver_id);
+        else if (strcmp(key, "driver_version") == 0)
+            read_u32(j, &rates->driver_version);
+        else if (strcmp(key, "points") == 0)
+            read_u32(j, &rates->points);
+        else if (strcmp(key, "error_permille") == 0)
+            read_u32(j, &rates->error_permille);
+        else if (strcmp(key, "matmul") == 0)
+            read_matmul_rates(j, rates);
+        else
+            wfi_json_skip(j);
+    }
+}
+
 /* The schema comes first, so that a newer file is told from a damaged one. */
 static bool read_schema(wfi_json *j, bool *old)
 {
@@ -334,7 +374,9 @@ bool wfi_tuning_parse(const char *text, size_t bytes, wfi_facts_filter filter, v
             wanted = read_device(&j, &out->device) && (!filter || filter(user, &out->device));
             if (!wanted && !j.failed)
                 return true;
-        } else if (strcmp(key, "entries") == 0)
+        } else if (strcmp(key, "rates") == 0)
+            read_rates(&j, &out->rates);
+        else if (strcmp(key, "entries") == 0)
             read_entries(&j, old, out);
         else
             wfi_json_skip(&j);

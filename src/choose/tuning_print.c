@@ -85,6 +85,24 @@ static void print_entry(const wfi_tuning_entry *entry, bool rows_alone, wfi_text
     wfi_text_add_char(out, '}');
 }
 
+/* As whole numbers of trillionths: no locale matters to those. */
+static void print_rates(const wfi_kept_rates *rates, wfi_text *out)
+{
+    if (!rates->there)
+        return;
+    wfi_text_print(out,
+                   "  \"rates\": {\"driver_id\": %u, \"driver_version\": %u, \"points\": %u, "
+                   "\"error_permille\": %u,\n    \"matmul\": {",
+                   rates->driver_id, rates->driver_version, rates->points, rates->error_permille);
+    for (int i = 0; i < WFI_RATES; i++)
+        wfi_text_print(out, "%s\"%s\": %lld",
+                       i == 0  ? ""
+                       : i % 4 ? ", "
+                               : ",\n      ",
+                       wfi_rate_infos[i].name, (long long)(rates->matmul.of[i] * 1e12 + 0.5));
+    wfi_text_add(out, "}},\n");
+}
+
 void wfi_tuning_print(const wfi_tuning_data *data, bool rows_alone, wfi_text *out)
 {
     const wfi_device_facts *d = &data->device;
@@ -99,6 +117,8 @@ void wfi_tuning_print(const wfi_tuning_data *data, bool rows_alone, wfi_text *ou
         d->vendor_id, d->device_id, d->device_type, d->subgroup_min, d->subgroup_max,
         d->max_shared_bytes, d->max_invocations, d->compute_units,
         d->cooperative_matrix ? "true" : "false", d->modelled ? "true" : "false");
+    if (!rows_alone)
+        print_rates(&data->rates, out);
     wfi_text_add(out, "  \"entries\": [");
     bool first = true;
     for (uint32_t i = 0; i < data->entry_count; i++) {

@@ -223,7 +223,7 @@ static wf_result measure_shape(wf_device *device, const matrix_types *types, uin
         .subgroup_size = matrix_pinned_size,
         .constants = matrix_constants,
     };
-    const wfi_point point = {&device->caps, NULL, &row, {index}};
+    const wfi_point point = {.caps = &device->caps, .variant = &row, .values = {index}};
     uint32_t size[3];
     wf_buffer *to = NULL, *from = NULL;
     double rate = 0;

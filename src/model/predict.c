@@ -14,6 +14,10 @@
 /* Of the subgroups that a unit can hold, what it takes to hide latency where each has independent
  * work: V. Volkov, Better Performance at Lower Occupancy, 2010. */
 #define ENOUGH 0.125
+/* Of an execution, and of another dispatch that waits for the one before: measured on an H100
+ * (bench/notes/matmul.md#shapes) and taken for every GPU. */
+#define START_US 2.64
+#define DISPATCH_US 3.27
 
 static bool same_name(const char *a, const char *b)
 {
@@ -45,22 +49,44 @@ static double spilled_bytes(const wf_plan_info *plan, double lane_steps)
     return lane_steps * 2 * 4 * plan->kernel.spilled / instructions;
 }
 
+/* Of the subgroups that a unit can hold, those that work-groups make: as many as are resident at
+ * most, or as there are for a unit. 1: not known. */
+static double held(const wf_occupancy *occupancy, double unit_groups)
+{
+    if (!occupancy || occupancy->groups == 0 || !(occupancy->fraction > 0))
+        return 1;
+    const double resident = occupancy->groups;
+    return occupancy->fraction * (unit_groups > 0 ? fmin(unit_groups, resident) / resident : 1);
+}
+
+/* Sums in several parts are added by another dispatch, which waits for the first. */
+static double start_us(const wf_plan_info *plan)
+{
+    const bool parts = plan->kernel.groups > 0 && plan->tile_order.rows == 0;
+    return START_US + (parts ? DISPATCH_US : 0);
+}
+
 bool wfi_predict(const wfi_data_sheet *sheet, const wf_plan_info *plan, wf_type type,
-                 double occupancy, wfi_prediction *out)
+                 const wf_occupancy *occupancy, wfi_prediction *out)
 {
     const double part = type == WF_TYPE_F64 ? sheet->f64_part : 1;
     if (part == 0 || (plan->variant && strcmp(plan->variant, "cooperative") == 0))
         return false;
     const double lanes = sheet->units * sheet->lanes * sheet->clock_mhz; /* a microsecond */
+    const double units = sheet->units / (occupancy ? occupancy->counted_units : 1);
+    /* Each unit takes the next work-group when one ends, and all take equally long. */
+    const double groups = (double)plan->kernel.groups, unit_groups = ceil(groups / units),
+                 filled = groups > 0 ? groups / (unit_groups * units) : 1;
+    const double useful = plan->access.busy > 0 ? plan->access.busy : 1;
+    const double rate = lanes * useful * filled;
     const double requested = plan->requested_bytes + plan->shared_requested_bytes;
     const double multiply_adds = plan->flops / 2;
-    const double busy =
-        isfinite(occupancy) && occupancy > 0 && occupancy < ENOUGH ? occupancy / ENOUGH : 1;
+    const double busy = fmin(held(occupancy, unit_groups) / ENOUGH, 1);
     *out = (wfi_prediction){
         .memory_us = fmax(plan->least_bytes, plan->group_bytes / CACHE_GAIN) / (sheet->gbs * 1e3),
-        .arithmetic_us = multiply_adds / (lanes * part),
+        .arithmetic_us = multiply_adds / (rate * part),
         .access_us =
-            (requested + spilled_bytes(plan, multiply_adds + requested / 4)) / (lanes * LANE_BYTES),
+            (requested + spilled_bytes(plan, multiply_adds + requested / 4)) / (rate * LANE_BYTES),
         .set_by = "memory"};
     double us = out->memory_us;
     if (out->access_us > us) {
@@ -71,7 +97,7 @@ bool wfi_predict(const wfi_data_sheet *sheet, const wf_plan_info *plan, wf_type 
         us = out->arithmetic_us;
         out->set_by = "arithmetic";
     }
-    out->us = us / busy;
-    out->peak_part = out->arithmetic_us / out->us;
+    out->us = us / busy + start_us(plan);
+    out->peak_part = multiply_adds / (lanes * part) / out->us;
     return true;
 }

@@ -33,9 +33,9 @@ typedef struct wfi_prediction {
 /* Instructions of the kernel as its compiler counts them; 0: not told. */
 uint32_t wfi_instruction_count(const wf_kernel_info *kernel);
 
-/* Occupancy: a fraction, NaN where it is not known. False: the sheet does not tell enough, since it
+/* Occupancy: NULL where it is not known. False: the sheet does not tell enough, since it
  * has no rate of the type or of matrix units, which the variant uses. */
 bool wfi_predict(const wfi_data_sheet *sheet, const wf_plan_info *plan, wf_type type,
-                 double occupancy, wfi_prediction *out);
+                 const wf_occupancy *occupancy, wfi_prediction *out);
 
 #endif

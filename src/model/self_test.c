@@ -162,7 +162,7 @@ static bool test_exchange(wf_device *device, const wfi_spirv *module, bool subgr
         .subgroup_size = subgroups ? pinned : NULL,
         .needs = subgroups && device->caps.full_subgroups ? WFI_NEEDS_FULL_SUBGROUPS : 0,
         .build = build};
-    const wfi_point point = {&device->caps, NULL, &row, {0}};
+    const wfi_point point = {.caps = &device->caps, .variant = &row};
     uint32_t size[3], from[GROUPS * 256] = {0}, to[GROUPS * 256] = {0};
     exchange_group(&point, size);
     const uint32_t count = size[0] * GROUPS;

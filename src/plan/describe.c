@@ -89,6 +89,7 @@ wf_plan_info wfi_describe_choice(const wfi_choice *choice)
     info.shared_requested_bytes = traffic.shared;
     info.group_bytes = traffic.groups;
     info.tile_order = traffic.tile_order;
+    info.kernel.groups = (uint64_t)traffic.work_groups;
     for (uint32_t i = 0; i < variant->parameter_count; i++)
         info.constants[i] =
             (wf_constant){variant->parameters[i].name, wfi_point_get(&choice->point, i)};

@@ -101,14 +101,18 @@ typedef struct wfi_point {
     const wfi_problem *problem;
     const wfi_variant *variant;
     uint32_t values[WFI_PARAMETER_IDS]; /* by the parameters' ids; those of other variants: 0 */
+    /* What was measured of the device, for the model; NULL: nothing. It lives as long as the
+     * device. */
+    const struct wfi_rates *rates;
 } wfi_point;
 
 /* Bytes of one execution that are counted from the algorithm; 0: not counted. */
 typedef struct wfi_traffic {
-    double requested; /* of memory by work-items: each load and store */
-    double stored;    /* of those, stores */
-    double shared;    /* of shared memory, likewise */
-    double groups;    /* of memory by work-groups: each byte once a group */
+    double requested;   /* of memory by work-items: each load and store */
+    double stored;      /* of those, stores */
+    double shared;      /* of shared memory, likewise */
+    double groups;      /* of memory by work-groups: each byte once a group */
+    double work_groups; /* how many there are; not bytes */
     wf_tile_order tile_order;
 } wfi_traffic;
 
@@ -174,6 +178,9 @@ struct wfi_variant {
      * returns the expected time in arbitrary but comparable units of the family (lower is
      * better; < 0: not for this problem). */
     double (*fit)(wfi_point *point);
+    /* The model's time of any legal point, in the unit of fit; < 0: it knows none. NULL: it knows
+     * that of its own values alone. */
+    double (*expect)(const wfi_point *point);
     /* Sets the values that depend on the exact size of the problem in a point that was measured for
      * a similar one. NULL: there are none. */
     void (*refit)(wfi_point *point);

@@ -23,7 +23,10 @@ void wfi_fixed_group(const wfi_point *point, uint32_t size[3])
 wf_result wfi_fixed_plan(wf_device *device, const wfi_family *family, const wfi_problem *problem,
                          const wfi_variant *row, uint32_t value, const void *params, wf_plan **out)
 {
-    const wfi_choice choice = {{&device->caps, problem, row, {value}}, "fixed", family};
+    const wfi_choice choice = {
+        .point = {.caps = &device->caps, .problem = problem, .variant = row, .values = {value}},
+        .chosen_by = "fixed",
+        .family = family};
     return wfi_plan_create(device, &choice, params, out);
 }
 

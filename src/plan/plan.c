@@ -320,6 +320,11 @@ const wfi_family *wfi_plan_family(const wf_plan *plan)
     return plan->choice.family;
 }
 
+const wfi_point *wfi_plan_point(const wf_plan *plan)
+{
+    return &plan->choice.point;
+}
+
 const wfi_problem *wfi_plan_problem(const wf_plan *plan)
 {
     return &plan->problem;

@@ -100,6 +100,7 @@ double wfi_plan_guessed_seconds(const wf_plan *plan);
 /* What the plan was made for, and the bindings that it wants. */
 const wfi_family *wfi_plan_family(const wf_plan *plan);
 const wfi_problem *wfi_plan_problem(const wf_plan *plan);
+const wfi_point *wfi_plan_point(const wf_plan *plan);
 const wfi_binding_spec *wfi_plan_bindings(const wf_plan *plan, uint32_t *count);
 
 /* A size that recordings may give. */

@@ -3,9 +3,9 @@
 /* Fitted to an H100 (62.3 TFLOPS in f32, 3.0 TB/s; bench/notes/matmul.md#first-variants), and used
  * for every GPU until one measures otherwise. */
 #define GPU_BUT_GROUPS                                                                             \
-    .flops_a_byte = 20.0, .naive_memory = 1.5, .register_memory = 1.4, .hides_latency = true,      \
-    .gains_by_tiles = true, .most_vectors = UINT32_MAX, .matrix_byte_flops = 13.3,                 \
-    .matrix_units = true
+    .rates = &gpu_rates, .flops_a_byte = 20.0, .naive_memory = 1.5, .register_memory = 1.4,        \
+    .hides_latency = true, .gains_by_tiles = true, .most_vectors = UINT32_MAX,                     \
+    .matrix_byte_flops = 13.3, .matrix_units = true
 #define GPU GPU_BUT_GROUPS, .matvec_group = 1024
 
 /* lavapipe: bench/notes/tune.md#plans-differ and #another-host. More than two vectors are faster by
@@ -13,24 +13,38 @@
 #define CPU                                                                                        \
     .flops_a_byte = 1.0, .registers_are_memory = true, .matvec_group = 256, .most_vectors = 2
 
-/* A clock of an H100's compute unit, which makes 128 multiply-adds in it, reads 128 bytes of shared
- * memory and loads 64 from the second-level cache. */
+/* A clock of a compute unit that makes 128 multiply-adds in it, reads 128 bytes of shared memory
+ * and loads 64 from the second-level cache. */
 #define CLOCK (1 / 1755.0)
 
-/* An H100, by 6,198 points of 86 drawn products in f32 and f64 (bench/notes/matmul.md#shapes). */
-static const wfi_matmul_rates h100 = {.start = 2.64,
-                                      .dispatch = 3.27,
-                                      .wave = 0.96,
-                                      .multiply_add = 0.581 * CLOCK / 128,
-                                      .shared_byte = 0.283 * CLOCK / 128,
-                                      .shared_byte_f64 = 0.378 * CLOCK / 128,
-                                      .load_byte = 0.602 * CLOCK / 64,
-                                      .narrow_loads = 0.488,
-                                      .narrow_wait = 0.534 / 32,
-                                      .gap_items = 2.255 * 32,
-                                      .output = 0.371 / 4096,
-                                      .narrow_store = 4.156 / 8,
-                                      .partial_byte = 0.662 / 3e6};
+/* Guessed of a GPU until its own rates are measured (api/matmul_calibrate.c), which begins with
+ * their ratios: those of 6,198 points of 86 drawn products on an H100
+ * (bench/notes/matmul.md#shapes). */
+static const wfi_rates gpu_rates = {{[WFI_RATE_START] = 2.64,
+                                     [WFI_RATE_DISPATCH] = 3.27,
+                                     [WFI_RATE_WAVE] = 0.96,
+                                     [WFI_RATE_MULTIPLY_ADD] = 0.581 * CLOCK / 128,
+                                     [WFI_RATE_SHARED_BYTE] = 0.283 * CLOCK / 128,
+                                     [WFI_RATE_SHARED_BYTE_F64] = 0.378 * CLOCK / 128,
+                                     [WFI_RATE_LOAD_BYTE] = 0.602 * CLOCK / 64,
+                                     [WFI_RATE_NARROW_BYTE] = 0.488 * 0.602 * CLOCK / 64,
+                                     [WFI_RATE_NARROW_WAIT] = 0.534 / 32,
+                                     [WFI_RATE_OUTPUT] = 0.371 / 4096,
+                                     [WFI_RATE_NARROW_OUTPUT] = 4.156 / 8 * 0.371 / 4096,
+                                     [WFI_RATE_PARTIAL_BYTE] = 0.662 / 3e6,
+                                     [WFI_RATE_MEMORY_BYTE] = 5e-7,
+                                     [WFI_RATE_GAP_ITEMS] = 2.255 * 32,
+                                     /* 4,416 points of f16: 22 drawn products and 13 others. */
+                                     [WFI_RATE_MATRIX_STEP] = 0.178,
+                                     [WFI_RATE_MATRIX_WAVE] = 0.498,
+                                     [WFI_RATE_MATRIX_MULTIPLY_ADD] = 1.78e-7,
+                                     [WFI_RATE_MATRIX_SUBGROUP] = 6.18e-7,
+                                     [WFI_RATE_MATRIX_LOAD_BYTE] = 1.36e-5,
+                                     [WFI_RATE_MATRIX_NARROW_LOAD] = 4.14e-5,
+                                     [WFI_RATE_MATRIX_NARROW_WAIT] = 7.26e-3,
+                                     [WFI_RATE_MATRIX_OUTPUT] = 1.25e-4,
+                                     [WFI_RATE_MATRIX_NARROW_OUTPUT] = 3.18e-4,
+                                     [WFI_RATE_PACK_BYTE] = 3.02e-7}};
 
 static const wfi_matmul_profile profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_OTHER] = {GPU},
@@ -53,7 +67,7 @@ static const wfi_matmul_profile profiles[WFI_PROFILE_KINDS] = {
     /* An H100: shared memory bench/notes/matmul.md#clocks, operands #machine-code, stream-K
      * #stream-k, few tiles #subgroup-k-overhead, few rows #few-rows, f16x2 #loops. A work-item that
      * sums several vectors reads each an element at a time, by whole lines where it lies across. */
-    [WFI_PROFILE_NVIDIA] = {GPU, .rates = &h100, .unit_registers = 65536, .pairs = true,
+    [WFI_PROFILE_NVIDIA] = {GPU, .guess_decides = true, .unit_registers = 65536, .pairs = true,
                             .keeps_operands = true, .stream_k_outputs = 32768, .partial_steps = 110,
                             .ended_steps = 92, .subgroup_k = true, .panel = true, .matvec_loads = 8,
                             .matvec_chunks = 4, .vectors_add = true, .matrix_units_stream_k = true,

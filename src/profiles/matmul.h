@@ -2,24 +2,8 @@
 #ifndef WFI_PROFILES_MATMUL_H
 #define WFI_PROFILES_MATMUL_H
 
+#include "profiles/matmul_rates.h"
 #include "profiles/profile.h"
-
-/* What tiles of products take on a device (kernels/matmul/tile_time.c), in microseconds. */
-typedef struct wfi_matmul_rates {
-    double start;           /* of an execution */
-    double dispatch;        /* of another one that waits for the one before */
-    double wave;            /* of work-groups that follow others */
-    double multiply_add;    /* of a compute unit, in f32; in f64 it counts twice */
-    double shared_byte;     /* that a compute unit reads of its shared memory, */
-    double shared_byte_f64; /* in elements of 64 bits */
-    double load_byte;       /* of operands, by vectors of four elements */
-    double narrow_loads;    /* as many times longer by single elements */
-    double narrow_wait;     /* for a single element that a work-item loads */
-    double gap_items;       /* work-items whose turns hide what one work-group waits for */
-    double output;          /* of a work-group, where rows of C are vectors; else longer, */
-    double narrow_store;    /* by this for each column of a work-item */
-    double partial_byte;    /* of partial sums, written and read */
-} wfi_matmul_rates;
 
 typedef struct wfi_matmul_profile {
     /* All tiles. A factor of the memory time is the least time expected of a variant; 0: none. */
@@ -43,8 +27,10 @@ typedef struct wfi_matmul_profile {
     double partial_steps;    /* cost of that many outputs as a partial tile, in steps of the sum */
     double ended_steps;      /* further cost of a shared tile that ends */
 
-    /* vector and subgroup_k; NULL: nobody has measured them, and the size of C decides. */
-    const wfi_matmul_rates *rates;
+    /* vector and subgroup_k: what is guessed of the device's rates until they are measured; NULL:
+     * what takes a kernel's time has no such form, and lists of sizes decide. */
+    const wfi_rates *rates;
+    bool guess_decides; /* the guess is close enough to choose by; else lists of sizes do */
 
     /* Variants for few tiles, and for few rows or columns of C. */
     bool subgroup_k, panel;   /* measured */

@@ -4,6 +4,7 @@
 
 #include "core/heap.h"
 #include "kernels/families.h"
+#include "profiles/tune.h"
 #include "tune/search.h"
 
 #define DRAWS 64          /* attempts to find a point two values away */
@@ -11,6 +12,9 @@
 #define MOST_ROWS 8       /* a search begins with */
 #define HOPEFUL 4.0       /* times the least that the model expects */
 #define LEADING 3.0    /* times the best: how far a variant may be behind to be looked at further */
+#define WIDE_CHOICE 16 /* legal points drawn for each that is tried, where the model knows times */
+#define WIDE_TRIES 512 /* for those: many are not legal */
+#define MOST_VARIANTS 64
 #define MOST_CHANGES 4 /* of the model's values, where these do not go with what is held */
 
 static uint32_t random_below(wfi_search *s, uint32_t bound)
@@ -49,7 +53,8 @@ void wfi_pool_free(wfi_pool *pool)
 
 static wfi_point empty_point(const wfi_search *s)
 {
-    return (wfi_point){.caps = &s->device->caps, .problem = &s->trial.problem};
+    return (wfi_point){
+        .caps = &s->device->caps, .problem = &s->trial.problem, .rates = s->incumbent.point.rates};
 }
 
 /* Gives the point the variant and values that all points of this search must have; false: its
@@ -309,12 +314,82 @@ static void add_around_leaders(wfi_search *s, uint32_t most, wfi_pool *pool)
         add_around(s, &leader(s, (next_variant + i) % count)->point, most, pool);
 }
 
+/* A legal point drawn from the variant's space: of several the one that the model expects least
+ * of, where it knows their times. False: none was found. */
+static bool draw_point(wfi_search *s, const wfi_variant *variant, wfi_point *out)
+{
+    uint32_t legal = 0;
+    double least = 0;
+    for (uint32_t n = 0; n < WIDE_TRIES && legal < WIDE_CHOICE; n++) {
+        wfi_point point = empty_point(s);
+        point.variant = variant;
+        wfi_point_defaults(&point);
+        for (uint32_t p = 0; p < variant->parameter_count; p++) {
+            const wfi_parameter *parameter = &variant->parameters[p];
+            if (parameter->candidate_count)
+                wfi_point_put(&point, p,
+                              parameter->candidates[random_below(s, parameter->candidate_count)]);
+        }
+        if (!hold(s, &point) || !wfi_point_legal(&point, NULL))
+            continue;
+        const double time = variant->expect ? variant->expect(&point) : -1;
+        if (legal == 0 || (time >= 0 && time < least)) {
+            *out = point;
+            least = time;
+        }
+        legal++;
+        if (time < 0) /* one is as good as another */
+            break;
+    }
+    return legal > 0;
+}
+
+/* Whether a variant is worth drawing from: the model knows it, and its best is not far behind. */
+static bool is_drawn(const wfi_search *s, uint32_t index)
+{
+    const wfi_variant *variant = wfi_family_get(s->trial.problem.family)->variants[index];
+    wfi_point point = empty_point(s);
+    point.variant = variant;
+    wfi_point_defaults(&point);
+    const double seconds = s->leaders[index].seconds;
+    return variant->parameter_count > 0 &&
+           (seconds <= 0 || s->elite_count == 0 || seconds < s->elite[0].seconds * LEADING) &&
+           variant->fit(&point) >= 0 && hold(s, &point);
+}
+
+/* Adds `most` points drawn from the whole space, so that a search does not end in a basin that the
+ * model began in. */
+static void add_wide(wfi_search *s, uint32_t most, wfi_pool *pool)
+{
+    const wfi_family *family = wfi_family_get(s->trial.problem.family);
+    const uint32_t begin = pool->count;
+    bool drawn[MOST_VARIANTS] = {false};
+    uint32_t variants = 0;
+    for (uint32_t i = 0; i < family->variant_count && i < MOST_VARIANTS; i++)
+        variants += drawn[i] = is_drawn(s, i);
+    for (uint32_t n = 0; variants > 0 && n < 2 * most && pool->count < begin + most; n++) {
+        uint32_t at = random_below(s, variants), i = 0;
+        while (i + 1 < MOST_VARIANTS && (!drawn[i] || at-- > 0))
+            i++;
+        wfi_point point;
+        if (draw_point(s, family->variants[i], &point))
+            add_new(s, &point, pool);
+    }
+    s->wide = pool->count - begin;
+}
+
 void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *pool)
 {
     /* As long as no point works, it looks around the point where the search began. */
     const wfi_candidate *centres = s->elite_count ? s->elite : &s->incumbent;
     const uint32_t count = s->elite_count ? s->elite_count : 1, eighth = most / 8 ? most / 8 : 1;
+    const bool wide = wfi_tune_profile_of(&s->device->caps)->wide_draws > 0;
+    s->wide = 0;
     add_waiting(s, later, most / 4, pool);
+    if (wide)
+        add_wide(s, s->refined ? most : most / 4, pool);
+    if (s->refined && wide)
+        return;
     for (uint32_t c = 0; c < count && pool->count + 2 * eighth < most; c++)
         add_around(s, &centres[c].point, most - 2 * eighth, pool);
     if (s->elite_count)

@@ -1,6 +1,7 @@
 #include "choose/choose.h"
 #include "api/families.h"
 #include "kernels/families.h"
+#include "profiles/tune.h"
 #include "tune/search.h"
 
 #include <math.h>
@@ -116,10 +117,15 @@ static void note_incumbent(wfi_search *s, const wfi_pool *pool)
         }
 }
 
+static uint32_t count_tried(const wfi_search *s)
+{
+    return s->result->measured + s->result->wrong + s->result->spilling;
+}
+
 /* The number of points in the next generation, from the time that those so far took. */
 static uint32_t generation(const wfi_search *s)
 {
-    const uint32_t tried = s->result->measured + s->result->wrong + s->result->spilling;
+    const uint32_t tried = count_tried(s);
     const double now = wfi_host_seconds(), budget = s->decide_until - s->begun;
     const double wanted = budget * GENERATION_FRACTION * (tried + 1) / (now - s->begun + 1e-9);
     return wanted > GENERATION         ? GENERATION
@@ -134,6 +140,12 @@ static void start_walk(wfi_search *s, wfi_pool *pool, wfi_pool *later)
     wfi_points_start(s, pool, later);
     wfi_search_halve(s, pool);
     note_incumbent(s, pool);
+}
+
+/* Whether so many points drawn from the whole space were slower that better ones are rare. */
+static bool drew_enough(const wfi_search *s)
+{
+    return s->drawn >= wfi_tune_profile_of(&s->device->caps)->wide_draws;
 }
 
 static void walk_around(wfi_search *s)
@@ -155,13 +167,16 @@ static void walk_around(wfi_search *s)
             start_walk(s, &pool, &later);
             continue;
         }
-        if (s->waited == later.count && (pool.count == 0 || patience == 0)) {
+        if (s->waited == later.count && (pool.count == 0 || (patience == 0 && drew_enough(s)))) {
             s->entry.finished = true;
             break;
         }
+        const uint32_t tried = count_tried(s), listed = pool.count;
         wfi_search_halve(s, &pool);
         const bool better = s->elite_count && s->elite[0].seconds < before * BETTER;
         patience = better ? PATIENCE : patience ? patience - 1 : 0;
+        s->refined = patience == 0;
+        s->drawn = better ? 0 : count_tried(s) - tried >= listed ? s->drawn + s->wide : s->drawn;
     }
     wfi_pool_free(&pool);
     wfi_pool_free(&later);
@@ -215,6 +230,7 @@ static wf_result run(wfi_search *s)
     else
         walk_around(s);
     s->result->finished = s->entry.finished;
+    s->result->drawn = s->drawn;
     wfi_search_keep(s);
     if (s->broken != WF_SUCCESS)
         return s->broken;
@@ -240,18 +256,6 @@ static wf_result require_problem(const wf_device *device, const wf_tune_params *
     return searched ? wfi_family_require(&device->log, searched->family, function)
                     : wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                                "%s: exactly one problem must be given", function);
-}
-
-/* One search runs on a device object at a time; the journal keeps other processes out. */
-static bool claim_search(wf_device *device, bool on)
-{
-    wfi_mutex_lock(&device->tuning_lock);
-    struct wfi_tuning *tuning = wfi_tuning_of(device);
-    const bool free_before = tuning && !tuning->searching;
-    if (tuning && (free_before || !on))
-        tuning->searching = on;
-    wfi_mutex_unlock(&device->tuning_lock);
-    return free_before;
 }
 
 static void set_times(wfi_search *s)
@@ -327,13 +331,13 @@ static wf_result tune(wf_device *device, const wf_tune_params *params, wf_tune_r
     code = require_problem(device, &read, "wf_tune");
     if (code != WF_SUCCESS)
         return code;
-    if (!claim_search(device, true))
+    if (!wfi_tuning_claim(device, true))
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_tune: a search on this device is under way");
     read.discard = read.discard || read.within;
     wf_tune_result local = {.size = sizeof local};
     code = search(device, &read, &local);
-    claim_search(device, false);
+    wfi_tuning_claim(device, false);
     return wfi_params_write(result, &local, sizeof local) ? code : WF_ERROR_INVALID_ARGUMENT;
 }
 

@@ -36,6 +36,9 @@ typedef struct wfi_search {
     uint32_t elite_count;
     wfi_candidate *leaders; /* the fastest looked at of each variant; seconds 0: none yet */
     uint32_t waited;        /* how many of those for later have been tried */
+    uint32_t wide;          /* of the generation: points drawn from the whole space */
+    uint32_t drawn;         /* such points since the last better one was found */
+    bool refined;           /* no neighbour of the elite is better: only those are left */
     uint32_t next_variant;  /* whose best the next generation looks around first */
     uint64_t random;
     double begun, measure_until, decide_until, kept_at;
@@ -95,8 +98,8 @@ void wfi_pool_free(wfi_pool *pool);
 bool wfi_points_first(const wfi_search *s, wfi_point *out);
 /* Lists the points where the search begins, and those of which a few are tried a generation. */
 void wfi_points_start(wfi_search *s, wfi_pool *pool, wfi_pool *later);
-/* Lists up to `most` points not tried yet: some of `later`, then points that differ from the
- * elite in one value, then in two or three. */
+/* Lists up to `most` points not tried yet: some of `later`, points drawn from the whole space
+ * (s->wide of them), then points that differ from the elite in one value, then in two or three. */
 void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *pool);
 /* All legal points in random order, or `most` drawn from them; returns how many there are. */
 uint64_t wfi_points_all(wfi_search *s, uint32_t most, wfi_pool *pool);

@@ -179,8 +179,9 @@ static int pretend(void **state)
 static wfi_point emulated_point(const product *p, const wfi_problem *problem,
                                 const uint32_t *values)
 {
-    wfi_point point = {
-        &p->device->caps, problem, problem->type == WF_TYPE_F32 ? &emulated_f16x2 : &emulated, {0}};
+    wfi_point point = {.caps = &p->device->caps,
+                       .problem = problem,
+                       .variant = problem->type == WF_TYPE_F32 ? &emulated_f16x2 : &emulated};
     for (uint32_t i = 0; i < PARAMETERS; i++)
         wfi_point_put(&point, i, values[i]);
     return point;
@@ -443,7 +444,7 @@ static void nan_and_infinity_propagate(void **state)
 static uint32_t real_points(product *p, const wfi_variant *variant, test_random *random)
 {
     const wfi_problem problem = problem_of(p);
-    wfi_point point = {wf_device_caps(p->device), &problem, variant, {0}};
+    wfi_point point = {.caps = wf_device_caps(p->device), .problem = &problem, .variant = variant};
     uint32_t count = 0;
     wfi_point_defaults(&point);
     variant->fit(&point);

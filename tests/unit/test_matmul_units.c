@@ -9,6 +9,7 @@
 #include "core/vendors.h"
 #include "kernels/families.h"
 #include "picking.h"
+#include "profiles/matmul.h"
 
 /* As an H100, but for the vendor. */
 static wf_caps device_of(uint32_t vendor)
@@ -32,7 +33,9 @@ static wfi_point point_of(const wf_caps *caps, const wfi_problem *problem)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
     const char *variant = problem->type == WF_TYPE_F32 ? "f16x2" : "cooperative";
-    wfi_point point = {caps, problem, family->variants[wfi_variant_find(family, variant)], {0}};
+    wfi_point point = {.caps = caps,
+                       .problem = problem,
+                       .variant = family->variants[wfi_variant_find(family, variant)]};
     wfi_point_defaults(&point);
     assert_true(point.variant->fit(&point) > 0);
     assert_true(wfi_point_legal(&point, NULL));
@@ -104,6 +107,48 @@ static void refits_by_the_size(void **state)
     assert_int_equal(wfi_point_value(&point, MATMUL_ID_STREAM_K, 9), 0);
 }
 
+/* Tiles of these are too few for the compute units: parts of the sum fill them. */
+static void few_tiles_are_split(void **state)
+{
+    static const uint64_t shapes[][3] = {
+        {192, 80, 15728}, {611, 84, 1633}, {88, 39, 9953}, {86, 95, 3864}};
+    (void)state;
+    const wf_caps caps = device_of(WFI_NVIDIA);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const wfi_problem problem = {
+            .family = WF_FAMILY_MATMUL,
+            .type = WF_TYPE_F16,
+            .matmul = wfi_matmul_plain(shapes[i][0], shapes[i][1], shapes[i][2])};
+        const wfi_point point = point_of(&caps, &problem);
+        const double tile = wfi_point_value(&point, MATMUL_ID_TILE_M, 1) *
+                            (double)wfi_point_value(&point, MATMUL_ID_TILE_N, 1),
+                     outputs = (double)shapes[i][0] * (double)shapes[i][1],
+                     split_k = wfi_point_value(&point, MATMUL_ID_SPLIT_K, 1);
+        assert_true(outputs / tile * split_k * 4 >= caps.compute_units);
+    }
+}
+
+/* Rates that were measured on another device choose otherwise. */
+static void choices_follow_rates(void **state)
+{
+    (void)state;
+    const wf_caps caps = device_of(WFI_AMD);
+    const wfi_problem problem = {
+        .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F16, .matmul = wfi_matmul_plain(64, 64, 16384)};
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    for (int slow = 0; slow < 2; slow++) {
+        wfi_rates rates = *wfi_matmul_profile_of(&caps)->rates;
+        rates.of[WFI_RATE_DISPATCH] *= slow ? 1000 : 1;
+        wfi_point point = {.caps = &caps,
+                           .problem = &problem,
+                           .variant = family->variants[wfi_variant_find(family, "cooperative")],
+                           .rates = &rates};
+        wfi_point_defaults(&point);
+        assert_true(point.variant->fit(&point) > 0);
+        assert_int_equal(wfi_point_value(&point, MATMUL_ID_SPLIT_K, 1) > 1, !slow);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -111,6 +156,8 @@ int main(void)
         cmocka_unit_test(full_rounds_are_not_shared),
         cmocka_unit_test(what_was_not_measured_is_not_shared),
         cmocka_unit_test(refits_by_the_size),
+        cmocka_unit_test(few_tiles_are_split),
+        cmocka_unit_test(choices_follow_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,6 +107,9 @@ static void solvers_and_tuning(void **state)
     refused(wf_tuning_export(NULL, NULL, &bytes));
     refused(wf_tuning_forget(NULL, WF_FAMILY_COUNT));
     refused(wf_tune(NULL, NULL, NULL));
+    refused(wf_calibrate(NULL, NULL, NULL));
+    refused(wf_calibration_get(NULL, NULL));
+    refused(wf_rate_get(NULL, 0, NULL));
     refused(wf_tune_compare(NULL, NULL, NULL, 0, NULL, NULL, NULL));
 }
 

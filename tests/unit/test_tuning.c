@@ -118,9 +118,17 @@ static void round_trips(void **state)
     size_t bytes = 0, bytes_again = 0;
     char error[192] = "";
     make_data(&data);
+    data.rates = (wfi_kept_rates){
+        .there = true, .driver_id = 3, .driver_version = 4, .points = 40, .error_permille = 71};
+    for (int i = 0; i < WFI_RATES; i++)
+        data.rates.matmul.of[i] = 1e-7 * (i + 1) + i;
     char *text = print(&data, false, &bytes);
     assert_true(wfi_tuning_parse(text, bytes, NULL, NULL, &again, error));
     assert_string_equal(error, "");
+    assert_true(again.rates.there && again.rates.driver_id == 3 && again.rates.driver_version == 4);
+    assert_true(again.rates.points == 40 && again.rates.error_permille == 71);
+    for (int i = 0; i < WFI_RATES; i++)
+        assert_float_equal(again.rates.matmul.of[i], data.rates.matmul.of[i], 1e-12);
     assert_int_equal(again.entry_count, 2);
     assert_int_equal(again.entries[0].tried_count, 20);
     assert_true(wfi_named_point_same(&again.entries[0].best[1], &data.entries[0].best[1]));
@@ -132,9 +140,27 @@ static void round_trips(void **state)
     text = print(&data, true, &bytes);
     assert_null(strstr(text, "tried"));
     assert_null(strstr(text, "driver_version"));
+    assert_null(strstr(text, "rates"));
     wfi_free(text);
     wfi_tuning_data_free(&data);
     wfi_tuning_data_free(&again);
+}
+
+/* Rates of a wavefit that knows others are passed over, and those that no device has too. */
+static void other_rates_are_passed_over(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"\"rates\": {\"driver_id\": 1, \"matmul\": {\"start\": 5}}",
+                                        "\"rates\": {\"spmv\": {\"start\": 5}}", "\"rates\": {}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char text[256], error[192];
+        wfi_tuning_data data;
+        snprintf(text, sizeof text, "{\"schema\": \"%s\", %s, \"entries\": []}", WFI_TUNING_SCHEMA,
+                 texts[i]);
+        assert_true(wfi_tuning_parse(text, strlen(text), NULL, NULL, &data, error));
+        assert_false(data.rates.there);
+        wfi_tuning_data_free(&data);
+    }
 }
 
 /* Any bit that flips in a file is noticed, or changes nothing that is read. */
@@ -490,6 +516,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trips),
+        cmocka_unit_test(other_rates_are_passed_over),
         cmocka_unit_test(losses_are_judged),
         cmocka_unit_test(flipped_bits_are_noticed),
         cmocka_unit_test(truncated_files_are_refused),

@@ -578,9 +578,10 @@ typedef struct wf_tuning {
 
 /* Where a choice can come from, most trusted first. The model comes last and always has one. */
 typedef enum wf_tuning_level {
-    WF_TUNING_MEASURED = 1,         /* measured on this device with this driver and shaders */
-    WF_TUNING_DEVICE_ROWS = 2,      /* rows for this device that ship with wavefit */
-    WF_TUNING_ARCHITECTURE_ROWS = 4 /* rows for a device of the same vendor with like limits */
+    WF_TUNING_MEASURED = 1,          /* measured on this device with this driver and shaders */
+    WF_TUNING_DEVICE_ROWS = 2,       /* rows for this device that ship with wavefit */
+    WF_TUNING_ARCHITECTURE_ROWS = 4, /* rows for a device of the same vendor with like limits */
+    WF_TUNING_RATES = 8 /* rates that were measured (wf_calibrate), with which the model chooses */
 } wf_tuning_level;
 
 #define WF_MAX_PARAMETERS 32
@@ -750,7 +751,7 @@ typedef struct wf_problem {
 
 /* Chooses variant and constants for the problem and compiles the kernel. It needs no memory for
  * data and does not run the kernel, so that devices that only compile will do. info->kernel.groups
- * is 0. Errors: those of wf_matmul_plan. */
+ * is 0 where they are not counted. Errors: those of wf_matmul_plan. */
 WF_API wf_result wf_kernel_compile(wf_device *device, const wf_problem *problem,
                                    const wf_tuning *tuning, wf_plan_info *info);
 
@@ -2022,6 +2023,10 @@ typedef struct wf_tune_result {
     bool finished;       /* no better point is in reach: the search ended before its budget */
     bool kept;           /* the result is in the file; else the log has why */
     uint32_t spilling;   /* points left untimed because their registers spill into memory */
+    /* Points drawn from the whole space since the last better one was found, all of them slower.
+     * With a certainty of 95 % at most one in drawn / 3 of those that there are is better (the rule
+     * of three; where the model knows times, the best of 16 are drawn, which finds more). */
+    uint32_t drawn;
 } wf_tune_result;
 
 /* Searches for the fastest legal point of the problem on this device. Blocks; uses the device's own
@@ -2045,6 +2050,47 @@ typedef struct wf_tune_result {
  * *result is filled as far as the search came, and best_us is 0 if nothing was measured), and those
  * of the plan's functions. */
 WF_API wf_result wf_tune(wf_device *device, const wf_tune_params *params, wf_tune_result *result);
+
+/* What the model of products knows of a device: measured here by wf_calibrate, or else a guess by
+ * the kind of device. */
+typedef struct wf_rate {
+    size_t size;
+    const char *name, *unit, *meaning;
+    double value;
+    bool measured; /* on this device with this driver */
+} wf_rate;
+
+/* Reads a rate. Error: WF_ERROR_INVALID_ARGUMENT (beyond the last rate; there are none where the
+ * model knows the kind of device by other means, as it does CPU devices). */
+WF_API wf_result wf_rate_get(wf_device *device, uint32_t index, wf_rate *out);
+
+typedef struct wf_calibrate_params {
+    size_t size;
+    double budget_seconds; /* 0: 2 s */
+    bool discard;          /* measure alone: nothing is kept, and choices stay as they are */
+    const wf_jobs *jobs;   /* NULL: kernels are compiled one after another */
+} wf_calibrate_params;
+
+typedef struct wf_calibration {
+    size_t size;
+    bool measured;   /* the model has rates of this device and driver */
+    bool kept;       /* they are in the tuning file; else they hold as long as the device object */
+    uint32_t points; /* that were timed */
+    double error;    /* median of the relative errors of their predicted times */
+    double seconds;  /* that it took */
+} wf_calibration;
+
+/* Times a few products and works out the rates that the model chooses by, for sizes that nobody
+ * measured. Blocks; uses the device's own queue. wavefit calls it by itself nowhere; choices of
+ * plans made before stay as they are. What it finds is kept in the tuning file beside the rows, for
+ * this driver's version, until wf_tuning_forget removes the file.
+ *
+ * Errors: WF_ERROR_UNSUPPORTED (the model of such devices has no rates; a search is under way; the
+ * device runs too few of the products), and those of wf_matmul_plan. */
+WF_API wf_result wf_calibrate(wf_device *device, const wf_calibrate_params *params,
+                              wf_calibration *out);
+/* What an earlier calibration left; its `seconds` is 0. */
+WF_API wf_result wf_calibration_get(wf_device *device, wf_calibration *out);
 
 #define WF_TUNE_MOST_RIVALS 8
 

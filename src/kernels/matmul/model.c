@@ -9,6 +9,10 @@
 #include "kernels/matmul/tile.h"
 
 #define UNKNOWN_UNITS 32.0
+/* Of the rate at which a device multiplies and adds in tiles, the part that plain variants reach,
+ * whose operations are the unit of times: 40 TFLOPS of an H100. */
+#define PLAIN_FRACTION 0.392
+#define MANY_MATRIX_TILES 6 /* of 64 x 128, for a compute unit */
 
 double wfi_matmul_units(const wf_caps *caps)
 {
@@ -27,10 +31,38 @@ double wfi_matmul_busy(const wf_caps *caps, double work_items, double wanted)
     return fraction < 1 ? sqrt(fraction) : 1;
 }
 
+const wfi_rates *wfi_matmul_rates_of(const wfi_point *point)
+{
+    const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
+    if (point->rates && profile->rates)
+        return point->rates;
+    return profile->guess_decides ? profile->rates : NULL;
+}
+
+double wfi_matmul_microsecond(const wfi_point *point)
+{
+    const wfi_rates *r = wfi_matmul_rates_of(point);
+    return r ? PLAIN_FRACTION * 2 * wfi_matmul_units(point->caps) / r->of[WFI_RATE_MULTIPLY_ADD]
+             : 0;
+}
+
+bool wfi_matmul_times_matrices(const wfi_point *point)
+{
+    const wfi_problem *problem = point->problem;
+    return wfi_matmul_rates_of(point) && point->caps->cooperative_matrix &&
+           (problem->type == WF_TYPE_F16 || problem->type == WF_TYPE_BF16) &&
+           !problem->matmul.varies &&
+           wfi_matmul_tile_count(&problem->matmul, 64, 128) <
+               MANY_MATRIX_TILES * wfi_matmul_units(point->caps);
+}
+
 double wfi_matmul_memory_time(const wfi_point *point)
 {
+    const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
+    const double measured =
+        point->rates ? point->rates->of[WFI_RATE_MEMORY_BYTE] * wfi_matmul_microsecond(point) : 0;
     return wfi_matmul_least_bytes(point->problem) *
-           wfi_matmul_profile_of(point->caps)->flops_a_byte;
+           (measured > 0 ? measured : profile->flops_a_byte);
 }
 
 double wfi_matmul_tile_count(const wfi_matmul_problem *p, double tile_m, double tile_n)

@@ -4,6 +4,7 @@
 #define WFI_KERNELS_MATMUL_MODEL_H
 
 #include "plan/family.h"
+#include "profiles/matmul_rates.h"
 
 #define WFI_LEAST_REVERSED 4e7 /* bytes of a matrix of which caches keep some, not all */
 /* Steps of the sum: shorter sums gained nothing by the order of products or by larger blocks
@@ -12,6 +13,14 @@
 
 /* Compute units; where no extension tells, those of a middling GPU. */
 double wfi_matmul_units(const wf_caps *caps);
+/* The device's rates: measured ones, or a guess that is close enough; NULL: lists of sizes
+ * decide. */
+const wfi_rates *wfi_matmul_rates_of(const wfi_point *point);
+/* A microsecond in the unit of these times; 0: the device's rates are not known. */
+double wfi_matmul_microsecond(const wfi_point *point);
+/* Whether products on matrix units are chosen by predicted times: the device's rates are known,
+ * operands are f16 or bf16, and C has few enough tiles for their number to decide. */
+bool wfi_matmul_times_matrices(const wfi_point *point);
 /* Time where reading each operand once and writing C decide. */
 double wfi_matmul_memory_time(const wfi_point *point);
 /* The fraction of the device that so many work-items keep busy, where each compute unit wants

@@ -14,9 +14,8 @@
 #include "kernels/matmul/stream_k.h"
 #include "kernels/matmul/tile.h"
 
-#define MICROSECOND 4e7 /* in the unit of model.h */
-#define MANY_TILES 6    /* of 64 x 128, for a compute unit */
-#define WAVE 32.0       /* work-items of a subgroup that a scheduler takes turns with */
+#define MANY_TILES 6 /* of 64 x 128, for a compute unit */
+#define WAVE 32.0    /* work-items of a subgroup that a scheduler takes turns with */
 #define MOST_SPLIT_K 64
 #define LEAST_STEPS 64       /* of the sum, in each of split_k parts */
 #define MOST_GROUPS 8        /* for a compute unit, of a product whose sum is split */
@@ -41,7 +40,7 @@ bool wfi_matmul_copies_pay(const wfi_point *point)
 static bool knows_rates(const wfi_point *point)
 {
     const wfi_problem *problem = point->problem;
-    return wfi_matmul_profile_of(point->caps)->rates &&
+    return wfi_matmul_rates_of(point) &&
            (problem->type == WF_TYPE_F32 || problem->type == WF_TYPE_F64) &&
            !problem->matmul.varies;
 }
@@ -60,15 +59,15 @@ bool wfi_matmul_stores_decide(const wfi_point *point)
 
 double wfi_matmul_start_time(const wfi_point *point)
 {
-    return wfi_matmul_times_tiles(point)
-               ? wfi_matmul_profile_of(point->caps)->rates->start * MICROSECOND
+    return wfi_matmul_times_tiles(point) || wfi_matmul_times_matrices(point)
+               ? wfi_matmul_rates_of(point)->of[WFI_RATE_START] * wfi_matmul_microsecond(point)
                : 0;
 }
 
 double wfi_matmul_reading_time(const wfi_point *point, double groups)
 {
     const double time = wfi_matmul_memory_time(point);
-    return wfi_matmul_times_tiles(point)
+    return wfi_matmul_times_tiles(point) || wfi_matmul_times_matrices(point)
                ? wfi_matmul_start_time(point) + time * fmax(1, units_of(point) / (2 * groups))
                : time;
 }
@@ -81,7 +80,7 @@ static uint32_t registers_of(const wfi_point *point)
 
 /* Work-groups that a compute unit holds. A unit has no more shared memory for all of them than one
  * may have, where the profile counts registers of a unit at all. */
-static double resident(const wfi_point *point)
+double wfi_matmul_resident(const wfi_point *point)
 {
     uint32_t size[3];
     point->variant->group_size(point, size);
@@ -97,11 +96,12 @@ static double resident(const wfi_point *point)
     return fmax(groups, 1);
 }
 
+/* What work-groups do, in numbers that rates are multiplied by. */
 typedef struct work_group {
-    double step;   /* a step of the sum where work-groups take turns, us */
-    double least;  /* where nothing takes turns with its loads */
-    double gap;    /* that one more work-group of a unit would fill, in steps */
-    double end;    /* storing its outputs */
+    double step[WFI_RATES]; /* a step of the sum where work-groups take turns */
+    double waits;           /* for single elements, in a step where nothing takes turns with it */
+    double items;
+    double outputs, narrow_outputs;
     double groups; /* of the whole product */
     double steps;  /* of each */
     double held;   /* by a unit */
@@ -114,7 +114,6 @@ static double words(const wfi_point *point)
 
 static work_group describe(const wfi_point *point)
 {
-    const wfi_matmul_rates *r = wfi_matmul_profile_of(point->caps)->rates;
     const wfi_matmul_problem *p = &point->problem->matmul;
     const uint32_t *v = point->values;
     const uint32_t bits = wfi_point_value(point, MATMUL_ID_VEC4, 0);
@@ -123,66 +122,96 @@ static work_group describe(const wfi_point *point)
                  items = wfi_matmul_tile_threads(v) * slices,
                  block = v[MATMUL_ID_THREAD_M] + v[MATMUL_ID_THREAD_N],
                  narrow = ((bits & 1 ? 0 : m) + (bits & 2 ? 0 : n)) / (m + n),
-                 shared = items * block * 4 * w * v[MATMUL_ID_TILE_K];
-    const double step = m * n * k * w * r->multiply_add +
-                        shared * (w > 1 ? r->shared_byte_f64 : r->shared_byte) +
-                        (m + n) * k * 4 * w * r->load_byte * (1 + r->narrow_loads * narrow);
-    const double split_k = v[MATMUL_ID_SPLIT_K];
-    return (work_group){.step = step,
-                        .least = r->narrow_wait * narrow * (m + n) * k / items,
-                        .gap = r->gap_items / items,
-                        .end = m * n * w * r->output *
-                               (p->n % 4 ? 1 + r->narrow_store * v[MATMUL_ID_THREAD_N] : 1),
-                        .groups = wfi_matmul_tile_count(p, m, n) * split_k,
-                        .steps = ceil(ceil((double)p->k / split_k) / k),
-                        .held = resident(point)};
+                 bytes = (m + n) * k * 4 * w, split_k = v[MATMUL_ID_SPLIT_K];
+    work_group g = {.step = {[WFI_RATE_MULTIPLY_ADD] = m * n * k * w,
+                             [WFI_RATE_LOAD_BYTE] = bytes,
+                             [WFI_RATE_NARROW_BYTE] = bytes * narrow},
+                    .waits = narrow * (m + n) * k / items,
+                    .items = items,
+                    .outputs = m * n * w,
+                    .narrow_outputs = p->n % 4 ? m * n * w * v[MATMUL_ID_THREAD_N] : 0,
+                    .groups = wfi_matmul_tile_count(p, m, n) * split_k,
+                    .steps = ceil(ceil((double)p->k / split_k) / k),
+                    .held = wfi_matmul_resident(point)};
+    g.step[w > 1 ? WFI_RATE_SHARED_BYTE_F64 : WFI_RATE_SHARED_BYTE] =
+        items * block * 4 * w * v[MATMUL_ID_TILE_K];
+    return g;
 }
 
-static double wave_time(const wfi_matmul_rates *r, const work_group *g, double count)
+static double time_of(const wfi_rates *r, const double *terms)
 {
-    return count > 0
-               ? g->steps * fmax(g->least, g->step * (count + g->gap)) + r->wave + count * g->end
-               : 0;
+    double time = 0;
+    for (int i = 0; i < WFI_RATES; i++)
+        time += terms[i] * r->of[i];
+    return time;
 }
 
-static double waves_time(const wfi_matmul_rates *r, const work_group *g, double units)
+/* Adds `waves` waves in which a unit holds `count` work-groups. */
+static void add_waves(const wfi_rates *r, const work_group *g, double count, double waves,
+                      double *terms)
+{
+    const double turns = count + r->of[WFI_RATE_GAP_ITEMS] / g->items;
+    if (count <= 0 || waves <= 0)
+        return;
+    if (g->waits * r->of[WFI_RATE_NARROW_WAIT] > turns * time_of(r, g->step))
+        terms[WFI_RATE_NARROW_WAIT] += waves * g->steps * g->waits;
+    else
+        for (int i = 0; i < WFI_RATES; i++)
+            terms[i] += waves * g->steps * turns * g->step[i];
+    terms[WFI_RATE_WAVE] += waves;
+    terms[WFI_RATE_OUTPUT] += waves * count * g->outputs;
+    terms[WFI_RATE_NARROW_OUTPUT] += waves * count * g->narrow_outputs;
+}
+
+static void add_all_waves(const wfi_rates *r, const work_group *g, double units, double *terms)
 {
     const double full = floor(g->groups / (units * g->held)),
                  rest = g->groups - full * units * g->held;
-    return full * wave_time(r, g, g->held) + wave_time(r, g, ceil(rest / units));
+    add_waves(r, g, g->held, full, terms);
+    add_waves(r, g, ceil(rest / units), 1, terms);
 }
 
-/* Bytes of partial sums, written and read, in another dispatch. */
-static double partials_time(const wfi_matmul_rates *r, double dispatches, double bytes)
+/* Bytes of partial sums, written and read, in so many other dispatches. */
+static void add_partials(double dispatches, double bytes, double *terms)
 {
-    return dispatches * r->dispatch + bytes * r->partial_byte;
+    terms[WFI_RATE_DISPATCH] += dispatches;
+    terms[WFI_RATE_PARTIAL_BYTE] += bytes;
 }
 
-double wfi_matmul_tile_time(const wfi_point *point)
+void wfi_matmul_tile_terms(const wfi_point *point, const wfi_rates *r, double terms[WFI_RATES])
 {
-    const wfi_matmul_rates *r = wfi_matmul_profile_of(point->caps)->rates;
     const wfi_matmul_problem *p = &point->problem->matmul;
     const uint32_t *v = point->values;
     const double units = units_of(point), split_k = v[MATMUL_ID_SPLIT_K],
                  shared = wfi_point_value(point, MATMUL_ID_STREAM_K, 0) * units;
     work_group g = describe(point);
-    double time = r->start;
+    memset(terms, 0, WFI_RATES * sizeof *terms);
+    terms[WFI_RATE_START] = 1;
     if (shared > 0) {
         const double left = fmod(g.groups, shared);
         g.steps = ceil(g.groups * g.steps / shared);
         g.groups = shared;
         g.held = fmax(g.held, shared / units);
         if (left > 0)
-            time += partials_time(r, 2,
-                                  (shared + left) * v[MATMUL_ID_TILE_M] * v[MATMUL_ID_TILE_N] * 4);
+            add_partials(2, (shared + left) * v[MATMUL_ID_TILE_M] * v[MATMUL_ID_TILE_N] * 4, terms);
     }
-    time += waves_time(r, &g, units);
+    add_all_waves(r, &g, units, terms);
     if (split_k > 1)
-        time += partials_time(
-            r, 1, split_k * (double)p->m * (double)p->n * (double)p->batch * 4 * words(point));
-    if (wfi_matmul_least_bytes(point->problem) >= WFI_LEAST_REVERSED)
-        time = fmax(time, r->start + SEEN_MEMORY * wfi_matmul_memory_time(point) / MICROSECOND);
-    return time * MICROSECOND;
+        add_partials(1, split_k * (double)p->m * (double)p->n * (double)p->batch * 4 * words(point),
+                     terms);
+    const double bytes = wfi_matmul_least_bytes(point->problem);
+    const double memory[WFI_RATES] = {
+        [WFI_RATE_START] = 1, [WFI_RATE_MEMORY_BYTE] = SEEN_MEMORY * bytes};
+    if (bytes >= WFI_LEAST_REVERSED && time_of(r, memory) > time_of(r, terms))
+        memcpy(terms, memory, sizeof memory);
+}
+
+double wfi_matmul_tile_time(const wfi_point *point)
+{
+    const wfi_rates *r = wfi_matmul_rates_of(point);
+    double terms[WFI_RATES];
+    wfi_matmul_tile_terms(point, r, terms);
+    return time_of(r, terms) * wfi_matmul_microsecond(point);
 }
 
 /* Keeps the point where it is legal and faster than the best so far. */

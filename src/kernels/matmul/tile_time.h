@@ -1,12 +1,13 @@
-/* The time of products in tiles, by the rates of a device (wfi_matmul_rates). */
+/* The time of products in tiles, by the rates of a device (profiles/matmul_rates.h). */
 #ifndef WFI_KERNELS_MATMUL_TILE_TIME_H
 #define WFI_KERNELS_MATMUL_TILE_TIME_H
 
 #include "kernels/matmul/model.h"
 
-/* Whether tiles are chosen by predicted times: the device's rates are known, sums are in f32 or
- * f64, sizes do not vary, and C has few enough tiles for their number to decide. Of many tiles the
- * compute units are full in any case, and the order of tiles decides, which rates do not tell. */
+/* Whether tiles are chosen by predicted times: the device's rates are known or well guessed, sums
+ * are in f32 or f64, sizes do not vary, and C has few enough tiles for their number to decide. Of
+ * many tiles the compute units are full in any case, and the order of tiles decides, which rates do
+ * not tell. */
 bool wfi_matmul_times_tiles(const wfi_point *point);
 
 /* Time of an execution that does nothing, for variants that are compared with timed tiles; 0 where
@@ -19,7 +20,14 @@ double wfi_matmul_reading_time(const wfi_point *point, double groups);
 /* Whether rows that begin at no multiple of 16 bytes are worth copying. */
 bool wfi_matmul_copies_pay(const wfi_point *point);
 
-/* Time, in the unit of model.h, of a point of `vector` or `subgroup_k`. */
+/* Work-groups of such a point that a compute unit holds. */
+double wfi_matmul_resident(const wfi_point *point);
+
+/* What a point of `vector` or `subgroup_k` takes by such rates: so much of each of them. (Which
+ * decides where one of two does depends on the rates themselves; GAP_ITEMS has no term.) */
+void wfi_matmul_tile_terms(const wfi_point *point, const wfi_rates *rates, double terms[WFI_RATES]);
+
+/* Time, in the unit of model.h, of such a point. */
 double wfi_matmul_tile_time(const wfi_point *point);
 
 /* Whether storing C decides the time of many tiles: its rows are no vectors, and sums are short. */

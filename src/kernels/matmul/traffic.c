@@ -4,6 +4,7 @@
 
 #include "matmul/matmul_ids.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/model.h"
 #include "kernels/matmul/pack.h"
 #include "kernels/matmul/stream_k.h"
 
@@ -54,6 +55,7 @@ void wfi_matmul_tiled_traffic(const wfi_point *point, double tile_m, double tile
     out->stored = wfi_matmul_c_stored(point);
     out->shared = (values + products * reads) * stored;
     out->tile_order = wfi_matmul_tile_order(point, tile_m, tile_n);
+    out->work_groups = wfi_matmul_tile_count(p, tile_m, tile_n);
 }
 
 void wfi_matmul_block_traffic(const wfi_point *point, wfi_traffic *out)
@@ -75,6 +77,7 @@ void wfi_matmul_count_split(const wfi_point *point, wfi_traffic *out)
     out->groups += partials - wfi_matmul_c_bytes(point);
     out->stored = partials;
     out->tile_order.rows = 0; /* a tile is of several work-groups */
+    out->work_groups *= split_k;
 }
 
 /* Pieces of tiles that work-groups make: each takes its share of all steps, of which a tile has
@@ -127,6 +130,7 @@ void wfi_matmul_count_stream_k(const wfi_point *point, const wfi_matmul_tile *ti
     out->groups += partials - wfi_matmul_c_bytes(point) * c;
     out->stored += partials - wfi_matmul_c_stored(point) * c;
     out->tile_order.rows = 0;
+    out->work_groups = (double)(s.tiles - s.shared + s.groups);
 }
 
 wfi_point wfi_matmul_packed_point(const wfi_point *point, wfi_problem *problem)

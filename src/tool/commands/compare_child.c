@@ -108,15 +108,19 @@ static void fill_row(const wfi_session *session, const wfi_result_case *c, wfi_t
         snprintf(row->occupancy_limit, sizeof row->occupancy_limit, "%s", c->occupancy_limit);
 }
 
-static void add_prediction(const wfi_result_case *c, wf_type type, wfi_target_row *row)
+static void add_prediction(const wfi_session *session, const wfi_result_case *c, wf_type type,
+                           wfi_target_row *row)
 {
     const wfi_data_sheet *sheet = wfi_data_sheet_of(row->target);
+    wf_occupancy occupancy;
+    const bool known =
+        wf_kernel_occupancy(session->caps, &c->plan.kernel, &occupancy) == WF_SUCCESS;
     wfi_prediction p;
     if (!sheet)
         return;
     snprintf(row->product, sizeof row->product, "%s", sheet->product);
     snprintf(row->source, sizeof row->source, "%s", sheet->source);
-    if (!wfi_predict(sheet, &c->plan, type, c->occupancy, &p))
+    if (!wfi_predict(sheet, &c->plan, type, known ? &occupancy : NULL, &p))
         return;
     row->predicted_us = p.us;
     row->memory_us = p.memory_us;
@@ -142,7 +146,7 @@ static void compile(int argc, char **argv, wfi_target_row *row)
                                                    common.constants, common.constant_count, &c);
         if (result == WF_SUCCESS) {
             fill_row(&session, &c, row);
-            add_prediction(&c, study.type, row);
+            add_prediction(&session, &c, study.type, row);
         } else {
             snprintf(row->reason, sizeof row->reason, "%s", c.reason);
         }

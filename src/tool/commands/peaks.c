@@ -5,6 +5,7 @@
 
 #include "core/arithmetic.h"
 #include "tool/commands/commands.h"
+#include "tool/tune/calibrate.h"
 #include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/session.h"
@@ -224,6 +225,7 @@ static void print_peaks(const wfi_session *session, const wfi_result_peak *peaks
            session->caps->limits == WF_LIMITS_MINIMUM ? " (minimum limits)" : "");
     print_sets(peaks, count);
     print_rates(peaks, count, lines);
+    wfi_calibration_tell(session->device);
 }
 
 static int verdict(const wfi_result_peak *peaks, uint32_t count)

@@ -62,7 +62,7 @@ function scalingPlot(card, name, all, title, value, ideal) {
   options: { parsing: false, plugins: { legend: lineLegend, tooltip: { callbacks: {
     label: (item) => `${item.dataset.label}: ${digits(item.parsed.y)} on ${item.parsed.x} ranks` } }
   }, scales: { x: doubling("ranks", counts, (x) => String(x)),
-    y: axis(title, { beginAtZero: true }) } } }), true);
+    y: axis(title, { beginAtZero: true }) } } }));
 }
 
 const slowestOf = (c, stage) => Math.max(0, ...list(c.ranks).map((rank) =>
@@ -121,12 +121,14 @@ const spansOf = (c) => list(c.ranks).map(object).slice(0, TIMELINE_RANKS).flatMa
       y: `rank ${i}${text(span.stage) === "device" ? ", device" : ""}` })));
 
 function timelineSection() {
-  const shown = cases.filter((c) => spansOf(c).length);
+  const shown = cases.filter((c) => spansOf(c).length)
+    .sort((a, b) => ranksOf(b) - ranksOf(a));
   if (!shown.length) return;
   const card = section("timeline", "Timeline", "One iteration, or one pass of several, on all "
     + "ranks and on one clock: until the device had what neighbours need (halo), until theirs had "
     + "come (wait), until the device was done (inside), and sums over all ranks (reduction); the "
-    + "device at work, where its clock tells.");
+    + "device at work, where its clock tells: up to when its host learned that it was done, which "
+    + "is in the pass behind where passes are given ahead.");
   const choice = element("select", { id: "timeline-case", "aria-label": "case" },
     shown.map((c, i) => element("option", { value: i }, `${problem(c)}, ${ranksOf(c)} rank${
       ranksOf(c) > 1 ? "s" : ""}, ${c.file.path}`)));

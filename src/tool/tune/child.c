@@ -70,6 +70,7 @@ static void fill_outcome(wfi_session *session, const wf_tune_result *r, wf_resul
     o->spilling = r->spilling;
     o->legal = r->legal;
     o->finished = r->finished;
+    o->drawn = r->drawn;
     o->kept = r->kept;
 }
 
@@ -195,6 +196,15 @@ static bool search_all(child *c, wfi_session *session, const wfi_tune_job *job)
     return true;
 }
 
+/* A model that guesses is no reason not to search. */
+static void calibrate(wfi_session *session)
+{
+    wf_calibration found = {.size = sizeof found};
+    const wf_calibrate_params params = {.size = sizeof params, .jobs = &wfi_thread_jobs};
+    wf_calibrate(session->device, &params, &found);
+    session->error[0] = '\0';
+}
+
 int wfi_child_main(const wfi_starter *starter)
 {
     static wfi_tune_job job;
@@ -207,6 +217,8 @@ int wfi_child_main(const wfi_starter *starter)
     wfi_process_watch_starter(starter, job.device.journal);
     end.code = wfi_session_open_captured(&session, &job.common);
     if (end.code == WFI_EXIT_DONE) {
+        if (job.work.calibrates)
+            calibrate(&session);
         const bool there = search_all(&c, &session, &job);
         if (!there) {
             end.tells = WFI_TELLS_LOSS;

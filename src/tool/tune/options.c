@@ -145,10 +145,14 @@ static int check_problem(const wfi_tune_arguments *a)
 
 static int check_work(const wfi_tune_arguments *a, const wfi_common *common)
 {
-    const int works = a->show + a->export + a->forget;
-    const char *work = a->show ? "--show" : a->export ? "--export" : "--forget";
+    const int works = a->show + a->export + a->forget + a->calibrate;
+    const char *work = a->show        ? "--show"
+                       : a->export    ? "--export"
+                       : a->calibrate ? "--calibrate"
+                                      : "--forget";
     if (works > 1)
-        return wfi_usage_error("tune: --show, --export and --forget exclude each other");
+        return wfi_usage_error(
+            "tune: --show, --export, --calibrate and --forget exclude each other");
     if (works && common->json)
         return wfi_usage_error("tune: --json is for searches (--export prints rows)");
     if (works && (common->variant || common->constant_count))
@@ -163,7 +167,7 @@ typedef struct times {
     const char *budget, *patience;
 } times;
 
-#define OWN_OPTIONS 12
+#define OWN_OPTIONS 14
 #define FIRST_OPTIONS 4 /* that the help lists before those of the families */
 #define MOST_OPTIONS (OWN_OPTIONS + WFI_TOOL_FAMILY_COUNT * WFI_MOST_PROBLEM_OPTIONS)
 
@@ -199,6 +203,10 @@ static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, 
         {"--compare", NULL, NULL, &a->compare,
          "for each problem, time what the model, the rows that ship, two searches of the budget "
          "and an exhaustive one choose; what FILE of --json has already is not measured again"},
+        {"--calibrate", NULL, NULL, &a->calibrate,
+         "measure the rates that the model chooses by, in 2 s or --budget"},
+        {"--no-calibrate", NULL, NULL, &a->no_calibrate,
+         "do not measure them before a search, where none are kept"},
         {"--show", NULL, NULL, &a->show, "print what is kept of this device"},
         {"--export", NULL, NULL, &a->export, "print it as rows that can ship with wavefit"},
         {"--forget", NULL, NULL, &a->forget, "remove what is kept (of the family)"},
@@ -254,6 +262,7 @@ int wfi_tune_options(int argc, char **argv, wfi_tune_arguments *args, wfi_common
         code = parse_family(common, &args->family);
     if (code == WFI_EXIT_DONE && common->positional_count > 1)
         code = take_text(args, common->positional[1]);
+    args->calibrate_seconds = t.budget ? args->seconds : 0;
     if (code == WFI_EXIT_DONE)
         code = check_problem(args);
     return code == WFI_EXIT_DONE ? check_work(args, common) : code;

@@ -11,9 +11,10 @@ typedef struct wfi_tune_arguments {
     uint32_t drawn;                                 /* how many, where the suite is drawn */
     wfi_given_problem given[WFI_TOOL_FAMILY_COUNT]; /* what names one problem */
     const char *type;
-    bool compare, exhaustive, again, export, show, forget;
+    bool compare, exhaustive, again, export, show, forget, calibrate, no_calibrate;
     wf_family family; /* COUNT: all */
     double seconds, patience_seconds;
+    double calibrate_seconds; /* 0: not given */
     int argc;
     char **argv;
 } wfi_tune_arguments;

@@ -28,6 +28,8 @@ static int ask(const wfi_common *common, wfi_tune_device *device)
     const char *path = wf_tuning_path(session.device);
     if (path)
         snprintf(device->journal, sizeof device->journal, "%s.search", path);
+    wf_rate rate = {.size = sizeof rate};
+    device->guesses = wf_rate_get(session.device, 0, &rate) == WF_SUCCESS && !rate.measured;
     device->caps = *caps;
     wfi_session_close(&session);
     return WFI_EXIT_DONE;

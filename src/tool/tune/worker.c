@@ -25,6 +25,7 @@ typedef struct parent {
     char trying[256];
     bool compiles;       /* kernels of several points */
     bool one_by_one;     /* it did not outlive that once */
+    bool calibrates;     /* the next child measures the model's rates first */
     bool ran;            /* a point did, since it was lost last */
     bool told;           /* the child, that it should end */
     double kill_at;      /* where it was told, or tells of its end */
@@ -119,7 +120,10 @@ static bool start(parent *p, uint32_t first, double left)
     if (!wfi_process_start(WFI_ROLE_SEARCH, &p->child))
         return false;
     /* One that is gone already shows that when it is listened to. */
-    wfi_job_send(&p->child, p->work, first, left, p->one_by_one);
+    wfi_tune_work work = *p->work;
+    work.calibrates = p->calibrates;
+    p->calibrates = false; /* whatever becomes of this one */
+    wfi_job_send(&p->child, &work, first, left, p->one_by_one);
     p->problem = first;
     p->trying[0] = '\0';
     p->compiles = false;
@@ -159,7 +163,7 @@ static void note_interruption(const parent *p, bool killed)
 
 int wfi_tune_run(const wfi_tune_work *work)
 {
-    parent p = {.work = work};
+    parent p = {.work = work, .calibrates = work->calibrates};
     double until = wfi_host_seconds() + work->budget_seconds;
     uint32_t first = 0, losses = 0, in_a_row = 0;
     for (uint32_t i = 0; i < work->count; i++)

@@ -11,6 +11,7 @@ typedef struct wfi_tune_device {
     char name[256], driver[256];
     wf_caps caps;
     char journal[1024]; /* where a search notes the point it tries; "": nowhere */
+    bool guesses;       /* the model has rates of such devices, but none were measured here */
 } wfi_tune_device;
 
 /* What a comparison times beside each other. */
@@ -46,7 +47,7 @@ typedef struct wfi_tune_outcome {
     char error[512];
     wfi_tuned_point before, best; /* best: also of a search that was cut short */
     double spread;
-    uint32_t measured, wrong, spilling;
+    uint32_t measured, wrong, spilling, drawn;
     uint64_t legal;
     uint64_t rows, columns, entries; /* of a matrix */
     bool finished, kept;
@@ -62,7 +63,8 @@ typedef struct wfi_tune_work {
     double patience_seconds; /* a driver that says nothing for so long hangs */
     double all_seconds;      /* of a comparison's exhaustive search; 0: thrice the budget */
     bool exhaustive, again, discard;
-    bool compare; /* budget_seconds is of each search; nothing is kept */
+    bool calibrates; /* the model's rates are measured first */
+    bool compare;    /* budget_seconds is of each search; nothing is kept */
     uint32_t count;
     const wfi_case_problem *problems;
     wfi_tune_outcome *outcomes; /* filled */

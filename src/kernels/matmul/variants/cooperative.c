@@ -5,6 +5,7 @@
 #include "core/element.h"
 #include "profiles/matmul.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/matrix_time.h"
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/pack.h"
@@ -412,12 +413,87 @@ static void refit(wfi_point *point)
             set_stream_k(point, &blocks[i]);
 }
 
+/* Blocks that predicted times decide between: those above, and others that few tiles want. */
+static const block more_blocks[] = {
+    {128, 128, 32, 32, 64, 1, 1, 0, 0}, {128, 128, 64, 32, 64, 1, 1, 0, 0},
+    {64, 128, 64, 32, 64, 1, 1, 0, 0},  {128, 64, 64, 32, 32, 1, 1, 0, 0},
+    {64, 64, 32, 32, 32, 1, 1, 0, 0},   {64, 64, 64, 32, 32, 2, 1, 0, 0},
+    {64, 64, 128, 32, 32, 2, 1, 0, 0},  {32, 64, 128, 16, 32, 4, 1, 0, 0},
+    {32, 32, 64, 16, 16, 2, 1, 0, 0},   {32, 32, 128, 16, 16, 4, 1, 0, 0},
+    {16, 64, 128, 16, 16, 4, 1, 0, 0},
+};
+#define MOST_SPLIT_K 64
+#define MOST_GROUPS 8  /* for a compute unit, of a product whose sum is split */
+#define LEAST_STEPS 64 /* of the sum, in each of split_k parts */
+
+/* Keeps the trial where it is legal and faster than the best so far. */
+static void try_timed(const wfi_point *trial, wfi_point *point, double *best)
+{
+    if (!holds_registers(trial) || !wfi_point_legal(trial, NULL))
+        return;
+    const double time = wfi_matmul_matrix_time(trial);
+    if (*best >= 0 && time >= *best)
+        return;
+    *best = time;
+    memcpy(point->values, trial->values, sizeof trial->values);
+}
+
+/* A block with every split_k that leaves parts of some length and fills the device, and with
+ * stream-K where each unit holds one work-group. */
+static void try_splits(const block *b, uint32_t pack, wfi_point *point, double *best)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const double units = wfi_matmul_units(point->caps),
+                 count = wfi_matmul_tile_count(p, b->tile_m, b->tile_n);
+    wfi_point trial = *point;
+    for (uint32_t split_k = 1;
+         split_k == 1 || (split_k <= MOST_SPLIT_K && count * split_k <= MOST_GROUPS * units &&
+                          p->k / split_k >= LEAST_STEPS);
+         split_k *= 2) {
+        set_block(&trial, b, split_k, pack);
+        try_timed(&trial, point, best);
+    }
+    set_block(&trial, b, 1, pack);
+    if (b->time > 0 && may_share(&trial, b)) {
+        trial.values[MATMUL_ID_STREAM_K] = 1;
+        try_timed(&trial, point, best);
+    }
+}
+
+/* Tiles of which the last would be all but empty are left out. */
+static void try_list(const block *list, size_t count, uint32_t unaligned, wfi_point *point,
+                     double *best)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    for (size_t i = 0; i < count; i++) {
+        const block *b = &list[i];
+        if (b->tile_m >= 4 * p->m + 12 || b->tile_n >= 4 * p->n + 12)
+            continue;
+        try_splits(b, 0, point, best);
+        if (unaligned)
+            try_splits(b, unaligned, point, best);
+    }
+}
+
+static double fit_timed(wfi_point *point, uint32_t unaligned)
+{
+    double best = -1;
+    try_list(blocks, WFI_COUNT(blocks), unaligned, point, &best);
+    try_list(more_blocks, WFI_COUNT(more_blocks), unaligned, point, &best);
+    return best;
+}
+
 static double fit(wfi_point *point)
 {
     const uint32_t unaligned =
         point->problem->type == WF_TYPE_F32 ? 3 : ~wfi_matmul_chunk_bits(point->problem) & 3;
     double best = -1;
     wfi_point trial = *point;
+    if (wfi_matmul_times_matrices(point) && wfi_matmul_profile_of(point->caps)->matrix_units) {
+        best = fit_timed(point, unaligned);
+        if (best >= 0)
+            return best;
+    }
     for (size_t i = 0; i < WFI_COUNT(blocks); i++)
         for (uint32_t split_k = 1; split_k <= 128; split_k *= 2)
             for (uint32_t copies = 0; copies <= (unaligned ? 1u : 0u); copies++) {
@@ -439,6 +515,11 @@ static double fit(wfi_point *point)
     const bool unmeasured = !profile->matrix_units || (point->problem->type == WF_TYPE_F32 &&
                                                        !(large && p->fast && profile->f16x2));
     return unmeasured ? -1 : best;
+}
+
+static double expect(const wfi_point *point)
+{
+    return wfi_matmul_times_matrices(point) ? wfi_matmul_matrix_time(point) : -1;
 }
 
 /* ---------------------------------------------------------------------------------------- plans */
@@ -463,8 +544,8 @@ static void traffic(const wfi_point *point, wfi_traffic *out)
     .constraint_count = WFI_COUNT(constraints), .constraints = constraints,                        \
     .needs = WFI_NEEDS_COOPERATIVE_MATRIX | WFI_NEEDS_FULL_SUBGROUPS,                              \
     .push_bytes = sizeof(wfi_matmul_push), .shared_bytes = shared_bytes, .group_size = group_size, \
-    .subgroup_size = subgroup_size, .constants = constants, .fit = fit, .refit = refit,            \
-    .traffic = traffic, .access = wfi_matmul_tile_access, .build = build
+    .subgroup_size = subgroup_size, .constants = constants, .fit = fit, .expect = expect,          \
+    .refit = refit, .traffic = traffic, .access = wfi_matmul_tile_access, .build = build
 
 const wfi_variant wfi_matmul_cooperative = {
     .name = "cooperative",

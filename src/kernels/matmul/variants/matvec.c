@@ -139,6 +139,7 @@ static void traffic(const wfi_point *point, wfi_traffic *out)
     out->requested = size * k * each_step + wfi_matmul_c_bytes(point);
     out->stored = wfi_matmul_c_stored(point);
     out->groups = size * k * (all + groups * vectors) + wfi_matmul_c_bytes(point);
+    out->work_groups = groups * (double)p->batch;
     wfi_matmul_count_split(point, out);
 }
 

@@ -68,6 +68,7 @@ static void traffic(const wfi_point *point, wfi_traffic *out)
     out->stored = wfi_matmul_c_stored(point);
     out->groups = wfi_matmul_tiles_bytes(point, group[1], group[0]) + wfi_matmul_c_bytes(point);
     out->tile_order = wfi_matmul_tile_order(point, group[1], group[0]);
+    out->work_groups = wfi_matmul_tile_count(&point->problem->matmul, group[1], group[0]);
 }
 
 /* Neighbours along x read neighbours in a row of B, or a column of it where it is transposed. */

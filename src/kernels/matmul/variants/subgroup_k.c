@@ -282,6 +282,11 @@ static double fit(wfi_point *point)
                 1.25 * wfi_matmul_memory_time(point));
 }
 
+static double expect(const wfi_point *point)
+{
+    return wfi_matmul_times_tiles(point) ? wfi_matmul_tile_time(point) : -1;
+}
+
 /* ---------------------------------------------------------------------------------------- plans */
 
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
@@ -318,6 +323,7 @@ const wfi_variant wfi_matmul_subgroup_k = {
     .subgroup_size = subgroup_size,
     .constants = constants,
     .fit = fit,
+    .expect = expect,
     .traffic = traffic,
     .access = wfi_matmul_tile_access,
     .build = build,

@@ -397,8 +397,16 @@ static double fit(wfi_point *point)
     v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul) | v[MATMUL_ID_PACK];
     if (time < 0)
         return time;
-    return (wfi_matmul_stores_decide(point) ? NARROW_STORES : 1) *
-           fmax(time * GAIN, 1.3 * wfi_matmul_memory_time(point));
+    const double start = wfi_matmul_times_matrices(point) ? wfi_matmul_start_time(point) : 0;
+    return start + (wfi_matmul_stores_decide(point) ? NARROW_STORES : 1) *
+                       fmax(time * GAIN, 1.3 * wfi_matmul_memory_time(point));
+}
+
+static double expect(const wfi_point *point)
+{
+    return wfi_matmul_times_tiles(point) && !point->values[MATMUL_ID_PACK]
+               ? wfi_matmul_tile_time(point)
+               : -1;
 }
 
 /* Tuning rows serve a size class; whether the last wave is full depends on the exact size, so
@@ -446,6 +454,7 @@ const wfi_variant wfi_matmul_vector = {
     .group_size = wfi_matmul_tile_group,
     .constants = constants,
     .fit = fit,
+    .expect = expect,
     .refit = refit,
     .build = build,
     .traffic = traffic,

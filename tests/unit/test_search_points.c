@@ -1,0 +1,194 @@
+/* Where searches end, by counts alone: points are "timed" by planted rates that are off the model's
+ * by factors of up to two, and by what no model knows (up to a tenth, drawn for each point). Two
+ * searches that end by themselves end at about the same time, and at that of a long one. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/device.h"
+#include "core/heap.h"
+#include "core/vendors.h"
+#include "kernels/families.h"
+#include "kernels/matmul/model.h"
+#include "picking.h"
+#include "profiles/matmul.h"
+#include "profiles/tune.h"
+#include "tune/search.h"
+
+enum { GENERATION = 16, PATIENCE = 4, MOST_POINTS = 1500, PROBLEMS = 24 };
+#define UNKNOWN 0.1 /* of a time, which no model knows */
+#define MOST_BEHIND 1.045
+#define MOST_APART 1.03
+#define MOST_WORST 1.25
+
+typedef struct planted {
+    wf_device *device;
+    wfi_search s;
+    wf_tune_params params;
+    wf_tune_result result;
+    wfi_rates rates;
+    uint64_t salt;
+} planted;
+
+static double uniform(uint64_t *bits)
+{
+    *bits = *bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (double)(*bits >> 11) * 0x1p-53;
+}
+
+/* What the point takes on the planted device. */
+static double time_of(const planted *p, const wfi_candidate *c)
+{
+    wfi_point point = c->point;
+    uint64_t bits = c->hash ^ p->salt;
+    uniform(&bits);
+    point.rates = &p->rates;
+    const double time = point.variant->expect ? point.variant->expect(&point) : -1,
+                 unit = wfi_matmul_microsecond(&point);
+    /* Those without a time are no match for those with one. */
+    return (time >= 0 ? time / unit : 1e4) * 1e-6 * (1 + UNKNOWN * uniform(&bits));
+}
+
+static void join(wfi_search *s, const wfi_candidate *c)
+{
+    uint32_t at = s->elite_count < WFI_ELITE ? s->elite_count++ : WFI_ELITE;
+    if (at == WFI_ELITE) {
+        if (c->seconds >= s->elite[WFI_ELITE - 1].seconds)
+            return;
+        at--;
+    }
+    for (; at > 0 && s->elite[at - 1].seconds > c->seconds; at--)
+        s->elite[at] = s->elite[at - 1];
+    s->elite[at] = *c;
+}
+
+static void time_pool(planted *p, wfi_pool *pool, uint32_t points)
+{
+    wfi_search *s = &p->s;
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    for (uint32_t i = 0; i < pool->count && s->result->measured < points; i++) {
+        wfi_candidate *c = &pool->items[i];
+        if (wfi_entry_is_tried(&s->entry, c->hash))
+            continue;
+        wfi_entry_add_tried(&s->entry, c->hash);
+        s->result->measured++;
+        c->verified = true;
+        c->seconds = time_of(p, c);
+        wfi_candidate *leader = &s->leaders[wfi_variant_find(family, c->point.variant->name)];
+        if (leader->seconds == 0 || c->seconds < leader->seconds)
+            *leader = *c;
+        join(s, c);
+    }
+}
+
+/* The choice before the search: the model's. */
+static void choose(planted *p)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    wfi_search *s = &p->s;
+    double least = -1;
+    for (uint32_t v = 0; v < family->variant_count; v++) {
+        wfi_point point = {
+            .caps = &p->device->caps, .problem = &s->trial.problem, .variant = family->variants[v]};
+        wfi_point_defaults(&point);
+        const double time = point.variant->fit(&point);
+        if (time < 0 || !wfi_point_legal(&point, NULL) || (least >= 0 && time >= least))
+            continue;
+        least = time;
+        s->incumbent.point = point;
+    }
+    s->incumbent.named = wfi_point_named(&s->incumbent.point);
+    s->incumbent.hash = wfi_named_point_hash(&s->incumbent.named);
+}
+
+/* The best time that a search finds: one that ends by itself, or of MOST_POINTS. */
+static double search(uint64_t problem, uint64_t seed, bool ends)
+{
+    static planted p;
+    uint64_t bits = problem * 977;
+    wfi_pool pool = {0}, later = {0};
+    uint32_t patience = PATIENCE;
+    memset(&p, 0, sizeof p);
+    p.device = calloc(1, sizeof *p.device);
+    assert_non_null(p.device);
+    p.device->caps = test_card_of(WFI_NVIDIA);
+    p.device->caps.full_subgroups = p.device->caps.subgroup_size_control = true;
+    p.device->caps.max_group_subgroups = 32;
+    p.salt = problem * UINT64_C(0x9e3779b97f4a7c15);
+    uniform(&bits);
+    for (int i = 0; i < WFI_RATES; i++)
+        p.rates.of[i] =
+            wfi_matmul_profile_of(&p.device->caps)->rates->of[i] * exp2(2 * uniform(&bits) - 1);
+    uint64_t sizes[3];
+    for (int i = 0; i < 3; i++)
+        sizes[i] = (uint64_t)exp2(5 + 6 * uniform(&bits));
+    wfi_search *s = &p.s;
+    s->device = p.device;
+    s->params = &p.params;
+    s->result = &p.result;
+    s->random = seed * 2 + 1;
+    s->leaders = calloc(wfi_family_get(WF_FAMILY_MATMUL)->variant_count, sizeof *s->leaders);
+    s->trial.problem = (wfi_problem){.family = WF_FAMILY_MATMUL,
+                                     .type = WF_TYPE_F32,
+                                     .matmul = wfi_matmul_plain(sizes[0], sizes[1], sizes[2])};
+    s->entry.key = wfi_key_of(&s->trial.problem);
+    choose(&p);
+    wfi_points_start(s, &pool, &later);
+    time_pool(&p, &pool, MOST_POINTS);
+    const uint32_t enough = wfi_tune_profile_of(&p.device->caps)->wide_draws;
+    while (p.result.measured < MOST_POINTS) {
+        const double before = s->elite[0].seconds;
+        pool.count = 0;
+        wfi_points_around(s, GENERATION, &later, &pool);
+        if (ends && s->waited == later.count &&
+            (pool.count == 0 || (patience == 0 && s->drawn >= enough)))
+            break;
+        if (pool.count == 0)
+            break;
+        time_pool(&p, &pool, MOST_POINTS);
+        const bool better = s->elite[0].seconds < before * 0.99;
+        patience = better ? PATIENCE : patience ? patience - 1 : 0;
+        s->refined = patience == 0;
+        s->drawn = better ? 0 : s->drawn + s->wide;
+    }
+    const double best = s->elite[0].seconds;
+    wfi_pool_free(&pool);
+    wfi_pool_free(&later);
+    wfi_tuning_entry_clear(&s->entry);
+    free(s->leaders);
+    if (p.device->tuning)
+        p.device->tuning_end(p.device->tuning);
+    free(p.device);
+    return best;
+}
+
+static void searches_end_at_the_best(void **state)
+{
+    (void)state;
+    double behind = 0, apart = 0, worst = 0;
+    for (uint64_t problem = 1; problem <= PROBLEMS; problem++) {
+        const double a = search(problem, 1, true), b = search(problem, 2, true),
+                     best = fmin(fmin(a, b), search(problem, 3, false));
+        behind += log(a / best) + log(b / best);
+        apart += log(fmax(a, b) / fmin(a, b));
+        worst = fmax(worst, fmax(a, b) / best);
+    }
+    behind = exp(behind / (2 * PROBLEMS));
+    apart = exp(apart / PROBLEMS);
+    if (behind > MOST_BEHIND || apart > MOST_APART || worst > MOST_WORST)
+        fail_msg(
+            "over the best known: %.3f in the mean, %.2f at worst; two searches are %.3f apart",
+            behind, worst, apart);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(searches_end_at_the_best),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
