@@ -10,10 +10,11 @@
 #define NVIDIA "NVIDIA, product specifications"
 #define MALI "Arm, GPU datasheet (multiply-adds a core and clock); the SoC's product brief"
 /* Lanes by Mesa's table of shader processors and by what two sources tell of one: 256, as 1536 in
- * all on Adreno 740 and 750. */
+ * all on Adreno 740 and 750. Qualcomm publishes no clocks: they are those of retail phones, at
+ * which reviewers report these GPUs. */
 #define ADRENO                                                                                     \
     "Mesa, freedreno_devices.py (shader processors); azhirnov, cpu-gpu-arch (1536 multiply-adds "  \
-    "a clock on Adreno 740 and 750: 256 each); the SoC's product brief"
+    "a clock on Adreno 740 and 750: 256 each); the SoC's product brief (memory); reported clocks"
 #define V3D "Raspberry Pi, product briefs; QPUs of four lanes: Mesa, v3d_device_info.c"
 
 static const wfi_data_sheet sheets[] = {
@@ -34,7 +35,7 @@ static const wfi_data_sheet sheets[] = {
     {"nvk:ampere", "GeForce RTX 3090", 82, 128, 1695, 936, 1.0 / 64, NVIDIA},
     {"adreno:730", "Snapdragon 8+ Gen 1", 4, 256, 900, 51.2, 0, ADRENO},
     {"adreno:740", "Snapdragon 8 Gen 2", 6, 256, 680, 67.2, 0, ADRENO},
-    {"adreno:750", "Snapdragon 8 Gen 3", 6, 256, 1000, 76.8, 0, ADRENO},
+    {"adreno:750", "Snapdragon 8 Gen 3", 6, 256, 903, 76.8, 0, ADRENO},
     {"mali:g610", "RK3588", 4, 64, 1000, 34.1, 0, MALI},
     {"v3d:42", "Raspberry Pi 4", 8, 4, 500, 12.8, 0, V3D},
     {"v3d:71", "Raspberry Pi 5", 12, 4, 960, 17.1, 0, V3D},
