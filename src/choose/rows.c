@@ -124,7 +124,7 @@ static wf_result get_calibration(wf_device *device, wf_calibration *out)
     if (wfi_tuning_rates(tuning)) {
         const wfi_kept_rates *kept = &tuning->own.rates;
         local.measured = true;
-        local.kept = tuning->path && !tuning->damaged;
+        local.kept = tuning->rates_kept;
         local.points = kept->points;
         local.error = kept->error_permille * 1e-3;
     }

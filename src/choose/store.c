@@ -122,12 +122,17 @@ static void end(struct wfi_tuning *tuning)
     wfi_free(tuning);
 }
 
+static bool are_of_this_driver(const wf_device *device, const wfi_kept_rates *kept)
+{
+    return kept->there && kept->driver_id == device->caps.driver_id &&
+           kept->driver_version == device->caps.driver_version;
+}
+
 /* Those that were measured with this driver. */
 static void take_rates(const wf_device *device, struct wfi_tuning *tuning)
 {
     const wfi_kept_rates *kept = &tuning->own.rates;
-    tuning->has_rates = kept->there && kept->driver_id == device->caps.driver_id &&
-                        kept->driver_version == device->caps.driver_version;
+    tuning->has_rates = are_of_this_driver(device, kept);
     if (tuning->has_rates)
         tuning->rates = kept->matmul;
 }
@@ -155,6 +160,7 @@ struct wfi_tuning *wfi_tuning_of(wf_device *device)
     }
     tuning->own.device = facts;
     take_rates(device, tuning);
+    tuning->rates_kept = tuning->has_rates;
     read_shipped(device, is_this_device, &facts, &tuning->shipped[0]);
     relative r = {&facts, 0};
     read_shipped(device, is_closer_relative, &r, &tuning->shipped[1]);
@@ -323,7 +329,8 @@ static bool change_all(wf_device *device, const change *c, char error[512])
     wfi_mutex_lock(&device->tuning_lock);
     struct wfi_tuning *tuning = wfi_tuning_of(device);
     if (tuning && apply(&tuning->own, c)) {
-        take_rates(device, tuning);
+        if (c->rates || whole)
+            take_rates(device, tuning);
         if (!tuning->path)
             snprintf(error, 512, "there is no folder to keep tuning data in");
         else if (tuning->damaged && !whole)
@@ -332,6 +339,8 @@ static bool change_all(wf_device *device, const change *c, char error[512])
             ok = change_locked(tuning, c, error);
         if (ok && whole)
             tuning->damaged = false;
+        if (c->rates || whole)
+            tuning->rates_kept = ok && c->rates;
     }
     wfi_mutex_unlock(&device->tuning_lock);
     return ok;
@@ -386,9 +395,11 @@ static wf_result load_text(wf_device *device, const void *data, size_t bytes)
     else if (!same_limits(&given.device, &facts) || given.device.device_id != facts.device_id)
         result = wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                           "tuning data: they are of %s, not of %s", given.device.name, facts.name);
-    if (result == WF_SUCCESS && given.rates.there) {
+    /* Those of another driver are of no use, and a search that goes on reads the present ones. */
+    if (result == WF_SUCCESS && are_of_this_driver(device, &given.rates) && !tuning->searching) {
         tuning->own.rates = given.rates;
         take_rates(device, tuning);
+        tuning->rates_kept = false;
     }
     for (uint32_t i = 0; i < given.entry_count && result == WF_SUCCESS; i++)
         if (!set_entry(&tuning->own, &given.entries[i]))

@@ -15,6 +15,7 @@ struct wfi_tuning {
     wfi_tuning_data shipped[2]; /* for this device; for one of its architecture */
     uint64_t shaders[WF_FAMILY_COUNT][WF_TYPE_COUNT]; /* hashes; 0: not worked out yet */
     bool has_rates;                                   /* of this driver */
+    bool rates_kept;                                  /* in the user's file too */
     wfi_rates rates;                                  /* where points find them */
 };
 

@@ -96,6 +96,10 @@ static wf_result choose(const wfi_search *s, wfi_choice *choice)
 static wf_result begin(wfi_search *s)
 {
     wfi_choice choice;
+    /* Points that are drawn take the rates of the one where the search begins. */
+    wfi_mutex_lock(&s->device->tuning_lock);
+    s->incumbent.point.rates = wfi_tuning_rates(wfi_tuning_of(s->device));
+    wfi_mutex_unlock(&s->device->tuning_lock);
     const wf_result result = choose(s, &choice);
     if (result != WF_SUCCESS)
         return result;

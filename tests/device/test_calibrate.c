@@ -108,7 +108,7 @@ static void choices_use_rates(void **state)
     char error[512];
     for (int i = 0; i < WFI_RATES; i++)
         rates.matmul.of[i] = 1e-6;
-    rates.matmul.of[WFI_RATE_DISPATCH] = 1e9; /* no sum is worth splitting */
+    rates.matmul.of[WFI_RATE_DISPATCH] = 1e5; /* no sum is worth splitting */
     const wf_matmul_params params = {.size = sizeof params, .m = 64, .n = 64, .k = 16384};
     wf_tuning model = {.size = sizeof model, .no_tuning = true, .variant = "vector"};
     uint32_t split_k[3];

@@ -278,9 +278,13 @@ static int tell_interruption(const wfi_tune_work *work)
 /* Whether the model's rates are measured before a search: once, and where that takes little of the
  * time that was given. */
 static bool calibrates_first(const wfi_tune_arguments *args, const wfi_common *common,
-                             const wfi_tune_device *device)
+                             const wfi_tune_device *device, const wfi_case_problem *problems,
+                             uint32_t count)
 {
-    if (!device->guesses || args->no_calibrate || args->seconds < CALIBRATED_SECONDS)
+    bool products = false; /* which the rates are of */
+    for (uint32_t i = 0; i < count; i++)
+        products = products || problems[i].family == WF_FAMILY_MATMUL;
+    if (!products || !device->guesses || args->no_calibrate || args->seconds < CALIBRATED_SECONDS)
         return false;
     if (!common->quiet)
         fprintf(stderr,
@@ -295,18 +299,18 @@ static int search_all(const wfi_tune_arguments *args, const wfi_common *common,
                       const wfi_case_problem *problems, uint32_t count)
 {
     static wfi_tune_outcome outcomes[WFI_MAX_TUNE_PROBLEMS];
-    const wfi_tune_work work = {.common = common,
-                                .device = device,
-                                .budget_seconds = args->seconds,
-                                .patience_seconds = args->patience_seconds,
-                                .exhaustive = args->exhaustive,
-                                .again = args->again,
-                                .discard = extras->discard,
-                                .calibrates =
-                                    !extras->discard && calibrates_first(args, common, device),
-                                .count = count,
-                                .problems = problems,
-                                .outcomes = outcomes};
+    const wfi_tune_work work = {
+        .common = common,
+        .device = device,
+        .budget_seconds = args->seconds,
+        .patience_seconds = args->patience_seconds,
+        .exhaustive = args->exhaustive,
+        .again = args->again,
+        .discard = extras->discard,
+        .calibrates = !extras->discard && calibrates_first(args, common, device, problems, count),
+        .count = count,
+        .problems = problems,
+        .outcomes = outcomes};
     int code = wfi_tune_run(&work), told = WFI_EXIT_DONE;
     if (code == WFI_EXIT_NO_DEVICE || code == WFI_EXIT_USAGE)
         return code;

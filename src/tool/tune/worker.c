@@ -26,6 +26,7 @@ typedef struct parent {
     bool compiles;       /* kernels of several points */
     bool one_by_one;     /* it did not outlive that once */
     bool calibrates;     /* the next child measures the model's rates first */
+    bool calibrating;    /* this child does, and has told of no search yet */
     bool ran;            /* a point did, since it was lost last */
     bool told;           /* the child, that it should end */
     double kill_at;      /* where it was told, or tells of its end */
@@ -96,6 +97,7 @@ static bool listen_to_child(parent *p)
             p->kill_at = wfi_host_seconds() + LAST_SECONDS;
             continue;
         }
+        p->calibrating = false;
         if (m.problem >= p->work->count)
             continue;
         p->problem = m.problem;
@@ -122,6 +124,7 @@ static bool start(parent *p, uint32_t first, double left)
     /* One that is gone already shows that when it is listened to. */
     wfi_tune_work work = *p->work;
     work.calibrates = p->calibrates;
+    p->calibrating = p->calibrates;
     p->calibrates = false; /* whatever becomes of this one */
     wfi_job_send(&p->child, &work, first, left, p->one_by_one);
     p->problem = first;
@@ -137,7 +140,11 @@ static void report_loss(const parent *p, bool hangs, const wfi_process_end *end)
                       : hangs                  ? "hangs the driver"
                                                : end->how;
     wfi_progress_clear(p->work->common->quiet);
-    if (p->compiles)
+    if (p->calibrating)
+        fprintf(stderr,
+                "wavefit: warning: measuring the model's rates: %s; the search goes on without\n",
+                how);
+    else if (p->compiles)
         fprintf(stderr,
                 "wavefit: warning: several kernels compiled at once: %s; now they are one by one\n",
                 how);
@@ -188,9 +195,10 @@ int wfi_tune_run(const wfi_tune_work *work)
             return p.code;
         /* Where nothing was being tried, the same would happen again. */
         report_loss(&p, hangs, &end);
-        first = *p.trying || p.compiles ? p.problem : p.problem + 1;
+        first = *p.trying || p.compiles || p.calibrating ? p.problem : p.problem + 1;
         p.one_by_one = p.one_by_one || p.compiles;
-        if (hangs && p.compiles) /* nobody is to blame yet: the search has its time back */
+        /* Nobody is to blame yet: the search has its time back. */
+        if (hangs && (p.compiles || p.calibrating))
             until += work->patience_seconds;
         in_a_row = p.ran ? 1 : in_a_row + 1;
         p.ran = false;
