@@ -59,11 +59,22 @@ static double held(const wf_occupancy *occupancy, double unit_groups)
     return occupancy->fraction * (unit_groups > 0 ? fmin(unit_groups, resident) / resident : 1);
 }
 
-/* Sums in several parts are added by another dispatch, which waits for the first. */
+/* Whether sums are made in several parts, which another dispatch adds. */
+static bool has_parts(const wf_plan_info *plan)
+{
+    for (uint32_t i = 0; i < plan->constant_count; i++) {
+        const wf_constant *c = &plan->constants[i];
+        if ((strcmp(c->name, "split_k") == 0 && c->value > 1) ||
+            (strcmp(c->name, "stream_k") == 0 && c->value > 0 && plan->tile_order.rows == 0))
+            return true;
+    }
+    return false;
+}
+
+/* That dispatch waits for the first. */
 static double start_us(const wf_plan_info *plan)
 {
-    const bool parts = plan->kernel.groups > 0 && plan->tile_order.rows == 0;
-    return START_US + (parts ? DISPATCH_US : 0);
+    return START_US + (has_parts(plan) ? DISPATCH_US : 0);
 }
 
 bool wfi_predict(const wfi_data_sheet *sheet, const wf_plan_info *plan, wf_type type,

@@ -107,7 +107,11 @@ static void spills_and_few_subgroups_cost_time(void **state)
     plan.kernel.groups = 32;
     assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, &full, &few));
     assert_true(few.us > 1.9 * none.us && few.us < 2.1 * none.us);
-    plan.tile_order.rows = 0; /* parts of sums, which another dispatch adds */
+    plan.tile_order.rows = 0; /* as of matvec, whose sums are whole */
+    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, &full, &units));
+    assert_true(fabs(units.us - few.us) < 1e-9);
+    plan.constant_count = 1; /* parts of sums, which another dispatch adds */
+    plan.constants[0] = (wf_constant){"split_k", 4};
     assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, &full, &units));
     assert_true(units.us > few.us);
 }
