@@ -5,8 +5,7 @@
 /* Of a card's own memory one part in so many is kept, and of the host's so many bytes. */
 #define PART_OF_CARD 32
 #define MOST_OF_HOST (UINT64_C(64) << 20)
-#define PAGE                                                                                       \
-    (UINT64_C(2) << 20) /* of a GPU: sizes from here on are multiples, so that they recur */
+#define PAGE (UINT64_C(2) << 20) /* of a GPU */
 
 void wfi_blocks_keep(wf_device *device)
 {
@@ -35,14 +34,21 @@ static wfi_block unkeep(wf_device *device, uint32_t index)
     return block;
 }
 
+/* Bytes of an allocation for so many: whole pages where it may be kept, so that sizes recur. */
+static uint64_t rounded(const wf_device *device, uint64_t bytes, uint32_t type)
+{
+    const uint64_t most = device->kept_most[device->memory.memoryTypes[type].heapIndex];
+    return bytes >= PAGE && bytes <= most ? (bytes + PAGE - 1) / PAGE * PAGE : bytes;
+}
+
 bool wfi_block_take(wf_device *device, uint64_t bytes, uint32_t type, bool mapped, wfi_block *out)
 {
+    const uint64_t most = rounded(device, bytes, type) + bytes / 8;
     uint32_t best = WFI_KEPT_BLOCKS;
     wfi_mutex_lock(&device->kept_lock);
     for (uint32_t i = 0; i < device->kept_count; i++) {
         const wfi_block *b = &device->kept[i];
-        if (b->type == type && (b->at != NULL) == mapped && b->bytes >= bytes &&
-            b->bytes - bytes <= bytes / 8 &&
+        if (b->type == type && (b->at != NULL) == mapped && b->bytes >= bytes && b->bytes <= most &&
             (best == WFI_KEPT_BLOCKS || b->bytes < device->kept[best].bytes))
             best = i;
     }
@@ -77,10 +83,7 @@ static VkResult allocate(wf_device *device, bool mapped, wfi_block *block)
 VkResult wfi_block_allocate(wf_device *device, uint64_t bytes, uint32_t type, bool mapped,
                             wfi_block *out)
 {
-    const uint64_t most = device->kept_most[device->memory.memoryTypes[type].heapIndex];
-    *out = (wfi_block){.bytes = bytes, .type = type};
-    if (bytes >= PAGE && bytes <= most)
-        out->bytes = (bytes + PAGE - 1) / PAGE * PAGE;
+    *out = (wfi_block){.bytes = rounded(device, bytes, type), .type = type};
     VkResult vk = allocate(device, mapped, out);
     if (vk < VK_SUCCESS && wfi_blocks_free(device) > 0)
         vk = allocate(device, mapped, out);
@@ -96,7 +99,8 @@ static void free_block(wf_device *device, const wfi_block *block)
 void wfi_block_leave(wf_device *device, const wfi_block *block)
 {
     const uint32_t heap = heap_of(device, block);
-    if (!block->memory || block->bytes > device->kept_most[heap]) {
+    /* What the device may still use is not for others. */
+    if (!block->memory || device->keeps || block->bytes > device->kept_most[heap]) {
         free_block(device, block);
         return;
     }

@@ -74,14 +74,26 @@ static void free_range(wfi_chunk *chunk, range r)
         insert_range(chunk, i, r);
 }
 
+/* Memory for a chunk. What is kept for buffers to come goes first where the budget ends. */
+static bool have_block(wf_device *device, uint32_t type, bool mapped, wfi_block *out)
+{
+    const uint32_t heap = device->memory.memoryTypes[type].heapIndex;
+    const uint64_t left = wfi_budget_left(device, heap);
+    if (wfi_block_take(device, WFI_CHUNK_BYTES, type, mapped, out))
+        return true;
+    if (WFI_CHUNK_BYTES > left)
+        return false;
+    if (WFI_CHUNK_BYTES + wfi_blocks_kept(device, heap) > left)
+        wfi_blocks_free(device);
+    return wfi_block_allocate(device, WFI_CHUNK_BYTES, type, mapped, out) >= VK_SUCCESS;
+}
+
 static bool add_chunk(wf_device *device, uint32_t type, bool mapped)
 {
     wfi_chunk *chunk = wfi_calloc(1, sizeof *chunk);
     if (!chunk)
         return false;
-    if (!wfi_block_take(device, WFI_CHUNK_BYTES, type, mapped, &chunk->block) &&
-        (WFI_CHUNK_BYTES > wfi_budget_left(device, device->memory.memoryTypes[type].heapIndex) ||
-         wfi_block_allocate(device, WFI_CHUNK_BYTES, type, mapped, &chunk->block) < VK_SUCCESS)) {
+    if (!have_block(device, type, mapped, &chunk->block)) {
         wfi_free(chunk);
         return false;
     }

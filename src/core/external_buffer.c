@@ -1,5 +1,6 @@
 /* Buffers in memory that others have too: the application's own, or device memory that goes from
  * one to another as a file descriptor. */
+#include "core/block.h"
 #include "core/budget.h"
 #include "core/heap.h"
 #include "core/host_memory.h"
@@ -50,9 +51,13 @@ static wf_result bind(wf_buffer **handle, uint64_t bytes, uint32_t type, const v
     };
     *block = (wf_memory_block){.size = sizeof *block, .type = type};
     buffer->memory.bytes = bytes;
-    const VkResult vk =
+    VkResult vk =
         WFI_MADE(device->fn.vkAllocateMemory(device->vk, &info, device->allocator, &block->memory),
                  &block->memory);
+    if (vk < VK_SUCCESS && wfi_blocks_free(device) > 0)
+        vk = WFI_MADE(
+            device->fn.vkAllocateMemory(device->vk, &info, device->allocator, &block->memory),
+            &block->memory);
     wfi_name(device, VK_OBJECT_TYPE_DEVICE_MEMORY, WFI_HANDLE(block->memory),
              "external memory of %llu bytes", (unsigned long long)bytes);
     wf_result result = wfi_check_vk(&device->log, vk, "allocating external memory");

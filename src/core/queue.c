@@ -52,7 +52,10 @@ VkResult wfi_wait_for(wf_device *device, VkFence fence, uint64_t nanoseconds)
         const VkResult vk = device->fn.vkGetFenceStatus(device->vk, fence);
         if (vk != VK_NOT_READY)
             return vk;
-        if (wfi_host_seconds() - start > device->poll_seconds)
+        const double waited = wfi_host_seconds() - start;
+        if (waited * 1e9 > (double)nanoseconds)
+            return VK_TIMEOUT;
+        if (waited > device->poll_seconds)
             break;
     }
     return device->fn.vkWaitForFences(device->vk, 1, &fence, VK_TRUE, nanoseconds);
