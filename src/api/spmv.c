@@ -80,9 +80,10 @@ static wf_result look_at(wf_device *device, wfi_spmv_job *job, wfi_spmv_counts *
     if (result == WF_SUCCESS && wfi_device_csr_pays(device, params)) {
         result = wfi_device_csr_upload(device, params, &job->csr);
         if (result == WF_SUCCESS)
-            return wfi_device_csr_count(&job->csr, counts);
+            result = wfi_device_csr_count(&job->csr, counts);
         if (result != WF_ERROR_OUT_OF_DEVICE_MEMORY)
             return result;
+        wfi_device_csr_close(&job->csr);
         result = WF_SUCCESS;
     }
     return result == WF_SUCCESS ? count_host(device, params, counts) : result;

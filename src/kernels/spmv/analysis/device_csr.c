@@ -73,10 +73,13 @@ static wf_result upload(wfi_device_csr *csr, int array, const void *data, uint64
     wf_result result = wfi_device_goes_on(device);
     if (result == WF_SUCCESS)
         result = wf_buffer_create(device, rounded, WF_MEMORY_DEVICE, own);
-    if (result == WF_SUCCESS)
-        result = bytes < LEAST_COMING
-                     ? wf_buffer_write(*own, 0, data, bytes)
-                     : wf_buffer_write_begin(*own, 0, data, bytes, &csr->coming[array]);
+    if (result != WF_SUCCESS)
+        return result;
+    if (bytes >= LEAST_COMING)
+        result = wf_buffer_write_begin(*own, 0, data, bytes, &csr->coming[array]);
+    /* Where no thread can be had, this one makes the transfer. */
+    if (!csr->coming[array] && (result == WF_SUCCESS || result == WF_ERROR_OUT_OF_HOST_MEMORY))
+        result = wf_buffer_write(*own, 0, data, bytes);
     if (result == WF_SUCCESS)
         *info = (VkDescriptorBufferInfo){(*own)->vk, 0, rounded};
     return result;
