@@ -101,7 +101,7 @@ static const wfi_variant steps[STEPS] = {
 
 static wf_result check(const wf_device *device, const wf_cg_step_params *p)
 {
-    const uint64_t vectors = 3 * p->stride * (uint64_t)wf_type_size(p->type),
+    const uint64_t vectors = UINT64_C(3) * p->stride * wf_type_size(p->type),
                    range = device->caps.max_storage_range;
     if ((p->type != WF_TYPE_F32 && p->type != WF_TYPE_F64) ||
         (p->type == WF_TYPE_F64 && !device->caps.f64))

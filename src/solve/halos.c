@@ -42,9 +42,10 @@ wf_result wfi_halos_tell(const wfi_halos *h, wf_halo *out)
 
 static bool has_room(const wf_device *device, const wfi_halos *h, const wf_binding *halo)
 {
-    return !halo->buffer ||
-           (!halo->handle && halo->buffer->device == device &&
-            halo->offset <= halo->buffer->bytes && halo->buffer->bytes - halo->offset >= h->bytes);
+    if (!halo->buffer || halo->handle)
+        return !halo->buffer && !halo->handle;
+    return halo->buffer->device == device && (!halo->bytes || halo->bytes >= h->bytes) &&
+           halo->offset <= halo->buffer->bytes && halo->buffer->bytes - halo->offset >= h->bytes;
 }
 
 wf_result wfi_halos_bind(const wf_device *device, const char *function,
@@ -57,8 +58,8 @@ wf_result wfi_halos_bind(const wf_device *device, const char *function,
     if (!has_room(device, h, &read.to_lower) || !has_room(device, h, &read.to_upper) ||
         !has_room(device, h, &read.from_lower) || !has_room(device, h, &read.from_upper))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                        "%s: a buffer has no %llu bytes for a halo", function,
-                        (unsigned long long)h->bytes);
+                        "%s: a binding is a handle, or a buffer has no %llu bytes for a halo",
+                        function, (unsigned long long)h->bytes);
     h->bound = read;
     return WF_SUCCESS;
 }

@@ -206,8 +206,10 @@ static wf_result next_pass(wf_himeno *h, uint32_t iterations, bool arrived, doub
 {
     subdomain_pass s;
     wf_result result = check_pass(h, iterations, true);
-    if (result != WF_SUCCESS)
+    if (result != WF_SUCCESS) {
+        end_pass(h, seconds); /* refuses where none is under way */
         return result;
+    }
     h->last_pass = h->under_way;
     h->now = wfi_himeno_p_after(h, 1);
     const wfi_pass_parts parts = parts_of(h, iterations, arrived, &s);

@@ -366,17 +366,6 @@ static wf_result begin_pass(wf_stencil_slab *s, uint32_t steps)
     return wfi_part_passes_begin(&s->passes, &parts);
 }
 
-static wf_result next_pass(wf_stencil_slab *s, uint32_t steps, double *seconds)
-{
-    wf_result result = check_pass(s, steps, true);
-    if (result != WF_SUCCESS)
-        return result;
-    slab_pass p = {s, s->plans[steps]};
-    const wfi_pass_parts parts = parts_of(&p);
-    s->now = 1 - s->now;
-    return wfi_part_passes_next(&s->passes, &parts, seconds);
-}
-
 static wf_result end_pass(wf_stencil_slab *s, double *seconds)
 {
     if (!s->passes.under_way)
@@ -385,6 +374,19 @@ static wf_result end_pass(wf_stencil_slab *s, double *seconds)
     if (result == WF_SUCCESS)
         s->now = 1 - s->now;
     return result;
+}
+
+static wf_result next_pass(wf_stencil_slab *s, uint32_t steps, double *seconds)
+{
+    wf_result result = check_pass(s, steps, true);
+    if (result != WF_SUCCESS) {
+        end_pass(s, seconds); /* refuses where none is under way */
+        return result;
+    }
+    slab_pass p = {s, s->plans[steps]};
+    const wfi_pass_parts parts = parts_of(&p);
+    s->now = 1 - s->now;
+    return wfi_part_passes_next(&s->passes, &parts, seconds);
 }
 
 wf_result wf_stencil_slab_pass_begin(wf_stencil_slab *s, uint32_t steps)
