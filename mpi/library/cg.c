@@ -208,6 +208,12 @@ static wf_result check_problem(const wfi_mpi_cg *c, const void *b, const void *x
     else if (c->params->from &&
              (c->params->from->size != sizeof *c->params->from || c->params->from->iterations % 2))
         wrong = "what is to be gone on from is not of an even number of iterations";
+    else if (c->params->from && c->params->from->iterations > c->most)
+        wrong = "what is to be gone on from has more iterations than max_iterations";
+    else if (c->params->from && m->y.count &&
+             (!c->params->from->x || !c->params->from->r || !c->params->from->p ||
+              !c->params->from->s))
+        wrong = "what is to be gone on from lacks a vector";
     if (!wrong)
         return WF_SUCCESS;
     return wfi_ranks_fail(&m->ranks, WF_ERROR_INVALID_ARGUMENT, "%s", wrong);

@@ -104,7 +104,7 @@ static bool step(wfi_mpi_cg *c, uint32_t done, wf_mpi_cg_result *out)
     reduce_end(&request, &out->times);
     if (sums[WFI_CG_FAILED] > 0 || !judge(c, sums, done, out))
         return false;
-    const uint32_t every = c->params->keep ? c->params->keep_every : 0;
+    const uint32_t every = c->params->keep ? c->params->keep_every + c->params->keep_every % 2 : 0;
     c->keep_due = c->keep_due || sums[WFI_CG_KEEP] > 0 || (every && (done + 1) % every == 0);
     if (pipelined)
         wfi_mpi_cg_update_pipelined(c);

@@ -71,8 +71,8 @@ static bool make_window(wfi_shared *s, bool wanted)
     const MPI_Aint bytes = wanted ? (MPI_Aint)(segment_bytes(s->spacing) + PAGE) : 0;
     mine = MPI_Win_allocate_shared(bytes, 1, info, s->host, &base, &s->window) == MPI_SUCCESS;
     MPI_Info_free(&info);
-    s->open = mine;
     MPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MIN, s->host);
+    s->open = most; /* to free a window that some ranks do not have would wait for these */
     return most;
 }
 

@@ -49,7 +49,7 @@ static wf_result divide(wf_mpi_stencil *s, const double *weights)
                 : result;
 }
 
-/* On the root: the device's choice. A grid of fewer planes than ranks need has single steps. */
+/* On the root: the device's choice. */
 static wf_result choose_here(wf_mpi_stencil *s, const wf_tuning *tuning)
 {
     wf_stencil_params grid = s->grid;
@@ -200,7 +200,7 @@ void wf_mpi_stencil_destroy(wf_mpi_stencil **handle)
 wf_result wf_mpi_stencil_describe(const wf_mpi_stencil *s, wf_mpi_stencil_info *info,
                                   wf_plan_info *plan)
 {
-    if (!s || !info || info->size != sizeof *info)
+    if (!s || !info || info->size != sizeof *info || (plan && plan->size < sizeof *plan))
         return WF_ERROR_INVALID_ARGUMENT;
     const int rank = s->ranks.rank;
     info->first_plane = s->first[rank];

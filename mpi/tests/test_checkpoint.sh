@@ -55,6 +55,12 @@ if [ "$brief" ]; then
 else
     kept "1 2 3" --variant naive
     kept 3 --variant time --set steps=2 --set march=4
+    # What is gone on from may lie between two multiples of the interval.
+    succeeds '^gosa' -n 1 "$tool" himeno $small --no-tuning --variant time --set steps=2 \
+        --set march=4 --iterations 5 --checkpoint o.ckpt --every 30s
+    kill_once n.ckpt himeno --continue o.ckpt --no-tuning --iterations 100000000 \
+        --checkpoint n.ckpt --every 4
+    rm -f n.ckpt o.ckpt
 fi
 ls | grep -vE '^(p\.ckpt|one\.npy|out|err|err\.tool|cmp\.out)$' >left
 [ "$(cat left)" = left ] || bad "left behind: $(tr '\n' ' ' <left)"
@@ -104,6 +110,17 @@ sys.exit(len(whole) != len(more) or any(abs(a / b - 1) > 1e-5 for a, b in zip(wh
 END
 done
 fails 1 'of another system' -n 2 "$tool" cg --poisson27 10 --type f64 --continue s.ckpt
+if [ -z "$brief" ]; then # another matrix of the same pattern
+    for diagonal in 4 5; do
+        { printf '%%%%MatrixMarket matrix coordinate real symmetric\n20 20 39\n'
+          for i in $(seq 20); do
+              echo "$i $i $diagonal"
+              [ "$i" = 1 ] || echo "$i $((i - 1)) -1"
+          done; } >$diagonal.mtx
+    done
+    succeeds 'tolerance was not met|converged' -n 2 "$tool" cg 4.mtx --checkpoint u.ckpt --every 2
+    fails 1 'of another system' -n 2 "$tool" cg 5.mtx --continue u.ckpt
+fi
 [ "$brief" ] || fails 1 'of cg, not of himeno' -n 1 "$tool" himeno --continue s.ckpt --iterations 9
 [ "$brief" ] || fails 2 'no checkpoints' -n 1 "$tool" $solve --pipelined --checkpoint t.ckpt
 

@@ -220,6 +220,12 @@ static int prepare(run *r, const double *weights)
     if (code != WFI_EXIT_DONE)
         return rank->prints ? wfi_run_error("cg: out of memory") : code;
     r->keep.matrix = &r->matrix;
+    if (rank->prints && (r->args->checkpoint || r->args->from)) {
+        r->keep.values_sum =
+            wfi_checkpoint_sum(r->matrix.whole_values, r->matrix.entries * (uint64_t)real);
+        r->keep.columns_sum =
+            wfi_checkpoint_sum(r->matrix.whole.column_indices, r->matrix.entries * UINT64_C(4));
+    }
     r->keep.precondition = r->params.precondition;
     r->keep.whole_b = r->whole_b;
     r->keep.history = r->history;

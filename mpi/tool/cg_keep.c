@@ -28,6 +28,8 @@ static void describe(const wfi_cg_keep *k, const wf_mpi_cg_state *state, wfi_che
     wfi_checkpoint_number(out, "entries", k->matrix->entries);
     wfi_checkpoint_number(out, "precondition", k->precondition);
     wfi_checkpoint_number(out, "b_crc32", (double)sum_of_b(k));
+    wfi_checkpoint_number(out, "values_crc32", (double)k->values_sum);
+    wfi_checkpoint_number(out, "columns_crc32", (double)k->columns_sum);
     wfi_checkpoint_number(out, "iterations", state->iterations);
     wfi_checkpoint_number(out, "ru", state->ru);
     wfi_checkpoint_number(out, "alpha", state->alpha);
@@ -88,7 +90,9 @@ static int check(const wfi_cg_keep *k, const char *path)
         wfi_checkpoint_find(c, "rows") != m->rows ||
         wfi_checkpoint_find(c, "entries") != k->matrix->entries ||
         wfi_checkpoint_find(c, "precondition") != k->precondition ||
-        wfi_checkpoint_find(c, "b_crc32") != (double)sum_of_b(k))
+        wfi_checkpoint_find(c, "b_crc32") != (double)sum_of_b(k) ||
+        wfi_checkpoint_find(c, "values_crc32") != (double)k->values_sum ||
+        wfi_checkpoint_find(c, "columns_crc32") != (double)k->columns_sum)
         return wfi_run_error("%s: the checkpoint is of another system: %.40s, %.0f rows, %s", path,
                              name ? name : "?", wfi_checkpoint_find(c, "rows"), type ? type : "?");
     bool ok = iterations >= 2 && iterations <= 1e9;

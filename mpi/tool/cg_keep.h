@@ -10,10 +10,11 @@ typedef struct wfi_cg_keep {
     wfi_checkpoints checkpoints;
     const wfi_rank_matrix *matrix;
     wf_precondition precondition;
-    const void *whole_b;   /* rank 0 */
-    const double *history; /* rank 0: of the iterations so far */
-    int told;              /* an exit code whose words are printed */
-    wfi_checkpoint before; /* what is gone on from */
+    const void *whole_b;                   /* rank 0 */
+    unsigned long values_sum, columns_sum; /* rank 0: CRC-32 of the matrix's */
+    const double *history;                 /* rank 0: of the iterations so far */
+    int told;                              /* an exit code whose words are printed */
+    wfi_checkpoint before;                 /* what is gone on from */
     wf_mpi_cg_state state;
     void *own[4]; /* its vectors */
 } wfi_cg_keep;

@@ -51,7 +51,7 @@ bool wfi_checkpoints_due(const wfi_rank *rank, const wfi_checkpoints *c, uint32_
 {
     bool due = c->path && MPI_Wtime() >= c->last + c->seconds;
     if (c->path && c->iterations)
-        due = done % interval(c, unit) == 0;
+        due = done % interval(c, unit) < unit; /* a run may begin between two multiples */
     return wfi_rank_share(rank->prints && due) != 0;
 }
 

@@ -414,7 +414,7 @@ int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
     const wfi_command command = {
         "himeno",
         "[--size XS|S|M|L|XL|IxJxK] [--iterations N | --seconds T] [--weights W,W,… | --balance] "
-        "[--checkpoint FILE [--every N|Tmin]] [--continue FILE] [-o P.npy]",
+        "[--checkpoint FILE [--every N|Tmin|Ts]] [--continue FILE] [-o P.npy]",
         "Runs the Himeno benchmark on the devices of all ranks: a 19-point Jacobi relaxation in "
         "f32, verified against f64.",
         0,

@@ -36,7 +36,7 @@ typedef enum wf_mpi_stage {
     WF_MPI_STAGE_INSIDE = 2, /* from then on until the device was done */
     WF_MPI_STAGE_REDUCTION = 3,
     WF_MPI_STAGE_DEVICE =
-        4 /* Himeno: the device at work, by its own clock, up to when it was done */
+        4 /* Himeno and stencils: the device at work, by its clock, up to when it was done */
 } wf_mpi_stage;
 
 /* A stage of one iteration, by MPI_Wtime() of this rank. */
@@ -159,7 +159,7 @@ WF_API wf_result wf_mpi_stencil_run(wf_mpi_stencil *stencil, uint32_t steps, dou
                                     wf_mpi_times *times);
 /* Copies this rank's planes. Blocks. Not collective. */
 WF_API wf_result wf_mpi_stencil_read(wf_mpi_stencil *stencil, void *own);
-/* Of `plan` (may be NULL) wavefit fills variant, chosen_by and constants. */
+/* Of `plan` (may be NULL; its size must be set) wavefit fills variant, chosen_by and constants. */
 WF_API wf_result wf_mpi_stencil_describe(const wf_mpi_stencil *stencil, wf_mpi_stencil_info *info,
                                          wf_plan_info *plan);
 /* Collective. */
