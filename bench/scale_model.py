@@ -245,7 +245,10 @@ def main():
         some = [c for c in cases if c.family == family]
         if not some:
             continue
+        if len({c.type for c in some}) > 1:
+            raise ValueError(f"{family}: results are of several types")
         model = models[family] = Model(some, args.per_host, network)
+        model.size = 8 if some[0].type == "f64" else 4
         print(f"{family}: {model.describe()}")
         for c in some:
             us = model.total(model.terms(c.most, c.halo, c.surface, c.ranks))
@@ -254,8 +257,7 @@ def main():
     for name, family, extent in TARGETS:
         if family not in models:
             continue
-        size = 4 if family == "himeno" else 8
-        shape = Shape(family, extent, size)
+        shape = Shape(family, extent, models[family].size)
         cuts = {cut: curve(models[family], shape, cut) for cut in ("slab", "block")}
         curves.append((name, cuts))
         print(f"{name}\n  ranks       slabs   times   eff.      blocks   times   eff.")

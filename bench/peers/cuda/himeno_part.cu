@@ -211,7 +211,7 @@ void Part::update()
     CHECKED(cudaStreamWaitEvent(inside_stream_, boundary_done_, 0));
     if (lower)
         launch(1, 1, boundary_stream_);
-    if (upper && grid_.nk > 3)
+    if (upper && (grid_.nk > 3 || !lower)) // else it was the lower one
         launch(grid_.nk - 2, 1, boundary_stream_);
     CHECKED(cudaEventRecord(boundary_done_, boundary_stream_));
     launch(begin, end - begin, inside_stream_);
