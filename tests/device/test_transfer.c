@@ -491,6 +491,9 @@ static void test_kept(void **state)
     a = make(device, 4 * MIB);
     assert_true(a->memory.block.memory == memory);
     assert_int_equal(device->kept_count, 0);
+    wf_buffer_destroy(&a);
+    a = make(device, 3 * MIB); /* the size that left it */
+    assert_true(a->memory.block.memory == memory);
     c = make(device, 8 * MIB);
     wf_buffer_destroy(&a);
     wf_buffer_destroy(&b);

@@ -234,6 +234,8 @@ def interrupt_all(tool, reference, options):
                       f"{failed} faults", flush=True)
     print(f"{runs} interrupts, {with_device} of them of runs that had their device")
     print(f"{failed} faults")
+    if not with_device:
+        sys.exit("no run had its device")
     return failed > 0
 
 

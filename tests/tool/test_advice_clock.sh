@@ -10,6 +10,7 @@ export LP_NATIVE_VECTOR_WIDTH=256 # subgroups of 8, on which waves depend
 rules() {
     local clock=$1
     shift
+    rm -f rules.json
     WAVEFIT_CLOCK=$clock "$tool" explain "$@" --repeat 1 --json rules.json >out 2>err
     code=$?
     grep -o '"rule": "[a-z0-9-]*"' rules.json >said
@@ -18,7 +19,7 @@ speaks() {
     local rule=$1
     shift
     rules "$@"
-    check "$rule is said of: $*" grep -q "\"$rule\"" said
+    check "$rule is said of: $*" sh -c "[ $code = 0 ] && grep -q '\"$rule\"' said"
 }
 silent() {
     local rule=$1

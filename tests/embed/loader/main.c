@@ -312,6 +312,8 @@ int main(void)
     wf_plan_destroy(&product);
     wf_arena_destroy(&arena);
     wf_device_destroy(&wavefit);
+    /* Mesa 25.0's queue thread looks at a timeline once more after it has told its last value. */
+    CHECK(vkQueueWaitIdle(p.queue));
     vkDestroyPipeline(p.device, fill, NULL);
     vkDestroyPipeline(p.device, sum, NULL);
     close_program(&p);
