@@ -223,6 +223,15 @@ static void keep_error(void *user, wf_log_level level, const char *text)
         snprintf(last_error, sizeof last_error, "%s", text);
 }
 
+/* Ends what choosing made of a device that was never opened. */
+static void forget(wf_device *device)
+{
+    if (device->tuning_end)
+        device->tuning_end(device->tuning);
+    wfi_mutex_destroy(&device->tuning_lock);
+    free(device);
+}
+
 static void picks_are_legal(void **state)
 {
     (void)state;
@@ -258,8 +267,7 @@ static void picks_are_legal(void **state)
                 CHECK(strcmp(point->variant->name, "naive") != 0);
         }
     }
-    wfi_mutex_destroy(&device->tuning_lock);
-    free(device);
+    forget(device);
 }
 
 /* What a GPU of 132 units takes for the grid. */
@@ -329,8 +337,7 @@ static void small_grids_fill_large_devices(void **state)
         assert_true(wfi_point_value(&small, STENCIL_ID_MARCH, 1) >= march);
     }
     assert_true(longest >= 16);
-    wfi_mutex_destroy(&device->tuning_lock);
-    free(device);
+    forget(device);
 }
 
 /* A row for a grid whose planes of coefficients take 1.2 GB each is taken where a binding holds the
@@ -371,8 +378,7 @@ static void rows_that_do_not_fit_are_passed_over(void **state)
     }
     wfi_tuning_data_free(&data->shipped[0]);
     free(data);
-    wfi_mutex_destroy(&device->tuning_lock);
-    free(device);
+    forget(device);
 }
 
 /* Defaults are what every device can run. */
