@@ -263,23 +263,6 @@ static int parse_together(const wfi_stencil_arguments *args, run *r)
     return code == WFI_EXIT_DONE && !r->rank->prints ? parse(args, r) : code;
 }
 
-static void name_case(const run *r)
-{
-    const wfi_stencil_request *q = &r->request;
-    wfi_result_case *c = r->result;
-    wfi_result_case_init(c, "stencil");
-    wfi_stencil_name(q, c->name, sizeof c->name);
-    wfi_result_case_fact(c, "nx", q->nx);
-    wfi_result_case_fact(c, "ny", q->ny);
-    wfi_result_case_fact(c, "nz", q->nz);
-    wfi_result_case_fact(c, "radius", q->radius);
-    wfi_result_case_fact(c, "box", q->shape == WF_STENCIL_BOX);
-    wfi_result_case_fact(c, "border", q->border);
-    wfi_result_case_fact(c, "steps", q->steps);
-    wfi_result_case_fact(c, "ranks", r->rank->count);
-    c->type = wf_type_name(q->type);
-}
-
 int wfi_mpi_stencil(wfi_rank *rank, int argc, char **argv)
 {
     wfi_stencil_arguments args = {0};
@@ -318,7 +301,8 @@ int wfi_mpi_stencil(wfi_rank *rank, int argc, char **argv)
         code = wfi_rank_weights(rank, text, &weights);
     if (code != WFI_EXIT_DONE)
         return code;
-    name_case(&r);
+    wfi_stencil_name_case(&r.request, r.result);
+    wfi_result_case_fact(r.result, "ranks", r.rank->count);
     code = wfi_rank_open(rank);
     if (code == WFI_EXIT_DONE)
         code = execute(&r, weights, argc, argv);

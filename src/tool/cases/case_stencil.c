@@ -171,7 +171,7 @@ void wfi_stencil_name(const wfi_stencil_request *r, char *text, size_t bytes)
              r->steps > 1 ? "s" : "");
 }
 
-static void name_case(const wfi_stencil_request *r, wfi_result_case *out)
+void wfi_stencil_name_case(const wfi_stencil_request *r, wfi_result_case *out)
 {
     wfi_result_case_init(out, "stencil");
     wfi_stencil_name(r, out->name, sizeof out->name);
@@ -183,14 +183,14 @@ static void name_case(const wfi_stencil_request *r, wfi_result_case *out)
     wfi_result_case_fact(out, "border", r->border);
     wfi_result_case_fact(out, "steps", r->steps);
     out->type = wf_type_name(r->type);
-    out->plan.size = sizeof out->plan;
 }
 
 wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *request,
                            wfi_result_case *out, void **grid)
 {
     const wfi_stencil_request *r = request;
-    name_case(r, out);
+    wfi_stencil_name_case(r, out);
+    out->plan.size = sizeof out->plan;
     const double bytes =
         (double)r->nx * r->ny * (r->nz ? r->nz : 1) * (double)wf_type_size(r->type);
     if (!wfi_session_fits(session, out, bytes * (r->steps > 1 ? 3 : 2), bytes * 3))

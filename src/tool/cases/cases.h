@@ -76,6 +76,8 @@ void wfi_stencil_coefficients(const wfi_stencil_request *request, uint64_t seed,
 wf_stencil_params wfi_stencil_params(const wfi_stencil_request *request);
 /* "64x64x64 star 1 dirichlet, 2 steps". */
 void wfi_stencil_name(const wfi_stencil_request *request, char *text, size_t bytes);
+/* Begins a result of the request: its name, its facts and its type. */
+void wfi_stencil_name_case(const wfi_stencil_request *request, wfi_result_case *out);
 
 /* *grid (may be NULL) gets the result, malloc'ed, when the case is ok. */
 wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *request,
