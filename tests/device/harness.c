@@ -57,6 +57,17 @@ int test_device_setup(void **state)
     return 0;
 }
 
+int test_statistics_setup(void **state)
+{
+    wf_device_params params = test_device_params();
+    params.capture_statistics = true;
+    params.cache_directory = "";
+    wf_device *device = NULL;
+    const wf_result result = wf_device_create(&params, &device);
+    *state = device;
+    return result == WF_SUCCESS ? 0 : -1;
+}
+
 int test_device_teardown(void **state)
 {
     wf_device *device = *state;

@@ -14,6 +14,8 @@
 /* The limits of the environment, and a log that keeps errors for test_last_error. */
 wf_device_params test_device_params(void);
 int test_device_setup(void **state);
+/* One that has the compiler's statistics, and no pipelines of runs before. */
+int test_statistics_setup(void **state);
 int test_device_teardown(void **state);
 
 /* The last line of error logged, "" if none since the last call. */

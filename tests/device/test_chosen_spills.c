@@ -20,18 +20,6 @@ typedef struct tally {
     uint32_t compiled, refused, told, spilling;
 } tally;
 
-static int setup(void **state)
-{
-    wf_device_params params = test_device_params();
-    params.capture_statistics = true;
-    params.cache_directory = "";
-    wf_device *device = NULL;
-    if (wf_device_create(&params, &device) != WF_SUCCESS)
-        return -1;
-    *state = device;
-    return 0;
-}
-
 /* Whether the driver has the statistic, under any of its names. */
 static bool tells_spills(const wf_kernel_info *kernel)
 {
@@ -182,5 +170,5 @@ static void chosen_points_do_not_spill(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chosen_points_do_not_spill)};
-    return cmocka_run_group_tests(tests, setup, test_device_teardown);
+    return cmocka_run_group_tests(tests, test_statistics_setup, test_device_teardown);
 }

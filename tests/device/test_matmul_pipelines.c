@@ -384,20 +384,9 @@ static void all_pipelines_of_plans_build(void **state)
     assert_int_equal(s.helpers_spilling, 0);
 }
 
-static int setup(void **state)
-{
-    wf_device_params params = test_device_params();
-    params.capture_statistics = true;
-    params.cache_directory = "";
-    wf_device *device = NULL;
-    const wf_result result = wf_device_create(&params, &device);
-    *state = device;
-    return result == WF_SUCCESS ? 0 : -1;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(all_pipelines_of_plans_build)};
     setvbuf(stdout, NULL, _IOLBF, 0); /* a compiler that crashes leaves the lines before */
-    return cmocka_run_group_tests(tests, setup, test_device_teardown);
+    return cmocka_run_group_tests(tests, test_statistics_setup, test_device_teardown);
 }

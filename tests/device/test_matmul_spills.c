@@ -39,14 +39,10 @@ typedef struct tally {
 
 static int setup(void **state)
 {
-    wf_device_params params = test_device_params();
-    params.capture_statistics = true;
-    params.cache_directory = "";
-    wf_device *device = NULL;
-    if (wf_device_create(&params, &device) != WF_SUCCESS)
+    if (test_statistics_setup(state) != 0)
         return -1;
     /* Without a card, some drivers report no device type. */
-    *state = device;
+    wf_device *device = *state;
     if (device->caps.device_type == VK_PHYSICAL_DEVICE_TYPE_OTHER)
         device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     return 0;

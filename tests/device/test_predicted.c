@@ -250,19 +250,8 @@ static void chosen_is_near_the_best(void **state)
     assert_true(near);
 }
 
-static int setup(void **state)
-{
-    wf_device_params params = test_device_params();
-    params.capture_statistics = true;
-    params.cache_directory = "";
-    wf_device *device = NULL;
-    const wf_result result = wf_device_create(&params, &device);
-    *state = device;
-    return result == WF_SUCCESS ? 0 : -1;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chosen_is_near_the_best)};
-    return cmocka_run_group_tests(tests, setup, test_device_teardown);
+    return cmocka_run_group_tests(tests, test_statistics_setup, test_device_teardown);
 }
