@@ -1,5 +1,6 @@
 #include "core/architectures.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
@@ -88,6 +89,20 @@
         .unit = "core", .wave = lanes, .simds = 1, .simd_waves = waves, .register_step = 32,       \
         .simd_registers = (waves) * (lanes)*32, .lane_registers = 64, .unit_fma = fma,             \
         .shared_is_memory = true, .source = ARM_GUIDE                                              \
+    }
+
+/* VideoCore: the subgroups of a work-group run on any of the core's processors. */
+#define V3D_ROW(id, label, parts, processors)                                                      \
+    {                                                                                              \
+        .name = "broadcom:" id, .generation = label, .vendor_id = WFI_BROADCOM,                    \
+        .name_pieces = parts, .unit = "core", .wave = 16, .simds = processors, .simd_waves = 4,    \
+        .simd_registers = 2048, .register_step = 32, .lane_registers = 64, .wave_step = 2,         \
+        .unit_fma = 4 * (processors), .counted_units = processors, .device_units = 1,              \
+        .shared_is_memory = true,                                                                  \
+        .source =                                                                                  \
+            "Broadcom, VideoCore IV 3D Architecture Reference Guide; Mesa, v3d compiler (64 "      \
+            "registers with 2 threads, 32 with 4; work-groups by subgroups); Raspberry Pi, "       \
+            "product briefs (processors)"                                                          \
     }
 
 static const wfi_architecture table[] = {
@@ -193,22 +208,8 @@ static const wfi_architecture table[] = {
      .unit_fma = 32,
      .source = "Imagination, PowerVR Compute Development Recommendations (tasks of 32, 16 pipes a "
                "USC); Mesa, rogue_hw_utils.h (16 tasks)"},
-    {.name = "broadcom:v3d",
-     .generation = "VideoCore VI and VII",
-     .vendor_id = WFI_BROADCOM,
-     .name_pieces = "V3D",
-     .unit = "processor",
-     .wave = 16,
-     .simds = 1,
-     .simd_waves = 4,
-     .simd_registers = 2048,
-     .register_step = 32,
-     .lane_registers = 64,
-     .wave_step = 2,
-     .unit_fma = 4,
-     .shared_is_memory = true,
-     .source = "Broadcom, VideoCore IV 3D Architecture Reference Guide; Mesa, v3d compiler (64 "
-               "registers with 2 threads, 32 with 4)"},
+    V3D_ROW("v3d7", "VideoCore VII", "V3D 7", 12),
+    V3D_ROW("v3d", "VideoCore VI", "V3D", 8),
 };
 
 uint32_t wfi_architecture_count(void)
@@ -312,8 +313,33 @@ static bool is_named(const wfi_architecture *a, const char *name, int pass)
     }
 }
 
-const wfi_architecture *wfi_architecture_named(const char *name)
+/* How drivers name the GPUs that targets of the tool name otherwise (tool/cli/targets.def). */
+static const struct {
+    const char *begin, *device;
+} targets[] = {{"adreno:", "Adreno (TM) "},
+               {"mali:", "Mali-"},
+               {"v3d:", "V3D "},
+               {"nvk:turing", "RTX 20"},
+               {"nvk:ampere", "RTX 30"}};
+
+/* A target's name as its driver names the device; others as they are. */
+static const char *device_of(const char *name, char *text, size_t bytes)
 {
+    for (size_t i = 0; i < WFI_COUNT(targets); i++) {
+        const size_t length = strlen(targets[i].begin);
+        if (stands_at(name, targets[i].begin, length, true) == length &&
+            (name[length] || name[length - 1] != ':')) {
+            snprintf(text, bytes, "%s%s", targets[i].device, name + length);
+            return text;
+        }
+    }
+    return name;
+}
+
+const wfi_architecture *wfi_architecture_named(const char *given)
+{
+    char text[64];
+    const char *name = device_of(given, text, sizeof text);
     for (int pass = 0; pass < 3; pass++)
         for (uint32_t i = 0; i < wfi_architecture_count(); i++) {
             const char *own = of_vendor(&table[i], name);
@@ -340,6 +366,9 @@ wfi_unit wfi_unit_of(const wf_caps *caps)
  * have 4 to 16, and those of Intel's cards, which have 8 to 32. */
 uint32_t wfi_units_of(const wf_caps *caps)
 {
+    const wfi_architecture *a = wfi_architecture_of(caps);
+    if (!caps->compute_units && a && a->device_units)
+        return a->device_units;
     const bool discrete = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
     return caps->compute_units ? caps->compute_units : discrete ? 32 : 8;
 }

@@ -7,7 +7,7 @@
 
 /* A unit is what holds whole work-groups: NVIDIA's SM, AMD's compute unit (GCN, CDNA) or work-group
  * processor (RDNA), Intel's subslice or Xe core, Adreno's SP, a Mali or Apple core, PowerVR's USC,
- * VideoCore's QPU. A wave is the hardware's subgroup: warp, wavefront, task, SIMD group. Registers
+ * VideoCore's core. A wave is the hardware's subgroup: warp, wavefront, task, SIMD group. Registers
  * are 32 bits wide and counted a lane. A member that is 0 is not published. */
 typedef struct wfi_architecture {
     const char *name;       /* "amd:rdna3" */
@@ -18,6 +18,7 @@ typedef struct wfi_architecture {
     uint32_t wave;           /* lanes; the usual size where there are several */
     uint32_t simds;          /* a unit: each holds its share of waves and registers */
     uint32_t counted_units;  /* of wf_caps.compute_units that make a unit; 0: 1 */
+    uint32_t device_units;   /* of every device of the row; 0: they differ */
     uint32_t simd_waves;     /* most waves resident */
     uint32_t unit_groups;    /* most work-groups resident */
     bool groups_by_barriers; /* unit_groups counts barriers; a group of one wave needs none */
@@ -40,9 +41,9 @@ const wfi_architecture *wfi_architecture_get(uint32_t index); /* NULL: there are
 
 /* The row of a device, by vendor and name; NULL where there is none. */
 const wfi_architecture *wfi_architecture_of(const wf_caps *caps);
-/* By "amd:rdna3" or "rdna3", by a chip ("navi31", "amd:navi31"), by the name of a device that has a
- * name piece in it ("Tesla K20", "gtx480"), or by a generation ("Kepler": the first of its rows),
- * whatever the case; NULL: none. */
+/* By "amd:rdna3" or "rdna3", by a chip ("navi31", "amd:navi31"), by a target ("adreno:740",
+ * "nvk:ampere"), by the name of a device that has a name piece in it ("Tesla K20", "gtx480"), or by
+ * a generation ("Kepler": the first of its rows), whatever the case; NULL: none. */
 const wfi_architecture *wfi_architecture_named(const char *name);
 
 /* What models need to know of a compute unit; 0: the device does not report it and nobody has

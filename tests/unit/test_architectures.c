@@ -56,7 +56,8 @@ static void names_are_found(void **state)
         {0x13b5, "Mali-G71", "arm:bifrost4"},
         {0x13b5, "Mali-G78 MP20", "arm:valhall1"},
         {0x106b, "Apple M1 Pro", "apple:m1"},
-        {0x14e4, "V3D 7.1.7.0", "broadcom:v3d"},
+        {0x14e4, "V3D 7.1.7.0", "broadcom:v3d7"},
+        {0x14e4, "V3D 4.2.14.0", "broadcom:v3d"},
         {0x1010, "PowerVR Rogue GE8320", "imagination:rogue"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -67,6 +68,38 @@ static void names_are_found(void **state)
     }
     assert_null(of(0x10005, "llvmpipe (LLVM 19.1.7, 256 bits)"));
     assert_null(of(0x10de, "Something new"));
+}
+
+/* Each GPU that the tool compiles for without having it is found by the target's name, as by what
+ * its driver calls the device. */
+static void targets_of_the_tool_are_found(void **state)
+{
+    static const char *const names[] = {
+#define TARGET(name, driver, shim, environment) name,
+#include "tool/cli/targets.def"
+#undef TARGET
+    };
+    static const char *const devices[][2] = {{"nvk:turing", "NVIDIA GeForce RTX 2080 (NVK TU104)"},
+                                             {"nvk:ampere", "NVIDIA GeForce RTX 3090 (NVK GA102)"},
+                                             {"adreno:630", "Turnip Adreno (TM) 630"},
+                                             {"adreno:730", "Turnip Adreno (TM) 730"},
+                                             {"adreno:740", "Turnip Adreno (TM) 740"},
+                                             {"adreno:750", "Turnip Adreno (TM) 750"},
+                                             {"mali:g310", "Mali-G310"},
+                                             {"mali:g610", "Mali-G610"},
+                                             {"v3d:42", "V3D 4.2.14.0"},
+                                             {"v3d:71", "V3D 7.1.7.0"},
+                                             {"intel:bmg", "Intel(R) Graphics (BMG)"}};
+    static const uint32_t vendors[] = {0x10de, 0x10de, 0x5143, 0x5143, 0x5143, 0x5143,
+                                       0x13b5, 0x13b5, 0x14e4, 0x14e4, 0x8086};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!wfi_architecture_named(names[i]))
+            fail_msg("%s: nothing is found", names[i]);
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        assert_ptr_equal(wfi_architecture_named(devices[i][0]), of(vendors[i], devices[i][1]));
+    assert_null(wfi_architecture_named("v3d:"));
+    assert_null(wfi_architecture_named("mali:g999"));
 }
 
 static void targets_are_found(void **state)
@@ -295,9 +328,12 @@ static void small_gpus(void **state)
     /* Valhall: 32 registers at full occupancy, 64 at half. */
     assert_int_equal(occupancy("arm:valhall1", 64, 0, 32, 16384).waves, 32);
     assert_int_equal(occupancy("arm:valhall1", 64, 0, 33, 16384).waves, 16);
-    /* VideoCore: 4 threads with 32 registers, 2 with 64. */
-    assert_int_equal(occupancy("broadcom:v3d", 16, 0, 32, 0).waves, 4);
-    assert_int_equal(occupancy("broadcom:v3d", 16, 0, 33, 0).waves, 2);
+    /* VideoCore: a processor has 4 threads with 32 registers, 2 with 64; a work-group of 256 is 16
+     * of the threads of all. */
+    assert_int_equal(occupancy("broadcom:v3d", 16, 0, 32, 0).waves, 32);
+    assert_int_equal(occupancy("broadcom:v3d", 16, 0, 33, 0).waves, 16);
+    assert_int_equal(occupancy("broadcom:v3d", 256, 0, 33, 0).groups, 1);
+    assert_int_equal(occupancy("broadcom:v3d7", 256, 0, 32, 0).groups, 3);
     /* Adreno 650: 64 vec4 a lane over two waves: 8 vec4 leave 16 waves, 16 leave 8. */
     assert_int_equal(occupancy("qualcomm:adreno65x", 64, 0, 32, 0).waves, 16);
     assert_int_equal(occupancy("qualcomm:adreno65x", 64, 0, 64, 0).waves, 8);
@@ -344,15 +380,17 @@ static wf_caps gpu(uint32_t vendor, const char *name)
 static void units_are_told(void **state)
 {
     (void)state;
-    const wf_caps h100 = gpu(0x10de, "NVIDIA H100 80GB HBM3"), mali = gpu(0x13b5, "Mali-G78"),
-                  v3d = gpu(0x14e4, "V3D 7.1.7.0");
+    const wf_caps h100 = gpu(0x10de, "NVIDIA H100 80GB HBM3"), mali = gpu(0x13b5, "Mali-G78");
+    wf_caps v3d = gpu(0x14e4, "V3D 7.1.7.0");
     wf_caps unknown = gpu(0x10de, "Something new");
     assert_int_equal(wfi_unit_of(&h100).items, 2048);
     assert_int_equal(wfi_unit_of(&h100).lane_registers, 255);
     assert_false(wfi_unit_of(&h100).shared_is_memory);
     assert_int_equal(wfi_unit_of(&mali).items, 512);
     assert_true(wfi_unit_of(&mali).shared_is_memory);
-    assert_int_equal(wfi_unit_of(&v3d).items, 64);
+    assert_int_equal(wfi_unit_of(&v3d).items, 12 * 4 * 16);
+    v3d.compute_units = 0;
+    assert_int_equal(wfi_units_of(&v3d), 1);
     assert_int_equal(wfi_unit_of(&unknown).items, 0);
     unknown.unit_subgroups = 24; /* what the device says itself */
     assert_int_equal(wfi_unit_of(&unknown).items, 24 * 32);
@@ -459,8 +497,8 @@ static void written_sets_have_a_least(void **state)
     caps.compute_units = 132;
     assert_int_equal(wfi_peak_least_written(&caps), 2 * 132 * 2048 * 16);
     assert_int_equal(wfi_peak_groups(&caps), 132 * 8 * 4);
-    caps = gpu(0x14e4, "V3D 7.1.7.0"); /* a work-group at least */
-    assert_int_equal(wfi_peak_least_written(&caps), 2 * 8 * 256 * 16);
+    caps = gpu(0x14e4, "V3D 7.1.7.0");
+    assert_int_equal(wfi_peak_least_written(&caps), 2 * 8 * 768 * 16);
     caps.device_type = VK_PHYSICAL_DEVICE_TYPE_CPU;
     assert_int_equal(wfi_peak_least_written(&caps), 0);
 }
@@ -470,6 +508,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_found),
         cmocka_unit_test(targets_are_found),
+        cmocka_unit_test(targets_of_the_tool_are_found),
         cmocka_unit_test(rows_are_whole),
         cmocka_unit_test(nvidia_occupancy),
         cmocka_unit_test(amd_occupancy),
