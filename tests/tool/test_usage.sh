@@ -83,6 +83,10 @@ expect 1 'elements is needed, not 2 x 3' cg --poisson5 4 --b A.npy
 expect 2 "'f31'" spmv "$data/small.mtx" --type f31
 expect 2 'give one of' spmv
 expect 2 "'cube:3' is none of poisson5" spmv --generate cube:3
+expect 2 "'9x0': rows have 1 to 100000 entries" spmv --generate uniform:9x0
+expect 2 "'9x3x' is not a size" spmv --generate uniform:9x3x
+expect 2 "'9x3' is not a size" spmv --generate arrow:9x3
+expect 0 'matrix +50 rows, 50 columns, 50 entries' spmv --generate uniform:50x1 --repeat 1
 expect 2 'unexpected argument' spmv a.mtx b.mtx
 expect 2 "not 'm.mtx.gz'" spmv --generate arrow:9 -o m.mtx.gz
 expect 2 "not 'y.txt'" spmv --generate arrow:9 -o y.txt

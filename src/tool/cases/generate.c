@@ -250,6 +250,8 @@ static bool make_roads(uint64_t side, uint64_t seed, wfi_csr *out)
 
 /* -------------------------------------------------------------------------------------- by name */
 
+#define MOST_EACH 100000
+
 typedef struct kind {
     const char *name;
     uint64_t most, fixed; /* largest size; the size of a stand-in, which takes none */
@@ -265,7 +267,8 @@ static const kind kinds[] = {
     {"poisson7", 600, 0, make_poisson7, 3, 7, 6, "7-point matrix of N^3 cells"},
     {"poisson27", 400, 0, make_poisson27, 3, 0, 0, "27-point matrix of N^3 cells"},
     {"banded", 100000000, 0, make_banded, 1, 17, 72, "N rows, 17 diagonals"},
-    {"uniform", 200000000, 0, make_uniform, 1, 8, 0, "N rows of 8 entries in random columns"},
+    {"uniform", 200000000, 0, make_uniform, 1, 8, 0,
+     "N rows of 8 entries in random columns; NxE: of E entries"},
     {"rmat", 26, 0, make_rmat, 0, 16, 0, "power-law graph of 2^N rows, 16 entries a row"},
     {"dense-row", 500000000, 0, make_dense_row, 1, 2, 1, "N rows: a diagonal and one dense row"},
     {"empty-rows", 1000000000, 0, make_empty_rows, 1, 1, 9, "N rows, nine of ten empty"},
@@ -286,10 +289,17 @@ void wfi_generate_list(FILE *to)
         fprintf(to, "  %-16s %s\n", kinds[i].name, kinds[i].meaning);
 }
 
-static bool parse_size(const kind *k, const char *text, uint64_t *size, char message[256])
+/* What a text asks for. "uniform:1000x30": `each` is 30; else it is 0. */
+typedef struct wanted {
+    const kind *kind;
+    uint64_t size, each;
+} wanted;
+
+static bool parse_size(const char *text, wanted *w, char message[256])
 {
+    const kind *k = w->kind;
     char *end = NULL;
-    *size = k->fixed;
+    w->size = k->fixed;
     if (k->fixed && !text)
         return true;
     if (k->fixed)
@@ -298,8 +308,16 @@ static bool parse_size(const kind *k, const char *text, uint64_t *size, char mes
         snprintf(message, 256, "%s needs a size, as in %s:100", k->name, k->name);
     if (k->fixed || !text)
         return false;
-    *size = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || *size == 0 || *size > k->most) {
+    const bool digit = *text >= '0' && *text <= '9';
+    w->size = strtoull(text, &end, 10);
+    if (k->make == make_uniform && *end == 'x' && end[1] >= '0' && end[1] <= '9') {
+        w->each = strtoull(end + 1, &end, 10);
+        if (w->each == 0 || w->each > MOST_EACH) {
+            snprintf(message, 256, "'%.60s': rows have 1 to %d entries", text, MOST_EACH);
+            return false;
+        }
+    }
+    if (!digit || *end || w->size == 0 || w->size > k->most) {
         snprintf(message, 256, "'%.60s' is not a size between 1 and %llu of %s", text,
                  (unsigned long long)k->most, k->name);
         return false;
@@ -328,34 +346,36 @@ bool wfi_generate_is_stand_in(const char *text)
     return k && k->fixed;
 }
 
-/* The kind that the text names, and the size; NULL: `message` says what is wrong. */
-static const kind *find(const char *text, uint64_t *size, char message[256])
+/* False: `message` says what is wrong. */
+static bool find(const char *text, wanted *w, char message[256])
 {
     const char *colon = strchr(text, ':');
-    const kind *k = kind_of(text);
-    if (k)
-        return parse_size(k, colon ? colon + 1 : NULL, size, message) ? k : NULL;
+    *w = (wanted){.kind = kind_of(text)};
+    if (w->kind)
+        return parse_size(colon ? colon + 1 : NULL, w, message);
     int used = snprintf(message, 256, "'%.40s' is none of", text);
     for (size_t i = 0; i < WFI_COUNT(kinds) && used < 250; i++)
         used += snprintf(message + used, 256 - (size_t)used, " %s", kinds[i].name);
-    return NULL;
+    return false;
 }
 
 bool wfi_generate_check(const char *text, char message[256])
 {
-    uint64_t size = 0;
-    return find(text, &size, message) != NULL;
+    wanted w;
+    return find(text, &w, message);
 }
 
 /* Whether there is memory for it, asked before any is taken. */
-static bool fits(const kind *k, uint64_t size, const char *text, char message[256])
+static bool fits(const wanted *w, const char *text, char message[256])
 {
-    double rows = k->rows ? 1 : (double)(UINT64_C(1) << size), border = 1;
+    const kind *k = w->kind;
+    const double per_row = w->each ? (double)w->each : k->per_row;
+    double rows = k->rows ? 1 : (double)(UINT64_C(1) << w->size), border = 1;
     for (unsigned i = 0; i < k->rows; i++) {
         border = rows;
-        rows *= (double)size;
+        rows *= (double)w->size;
     }
-    const double entries = rows * k->per_row - border * k->per_border;
+    const double entries = rows * per_row - border * k->per_border;
     const double bytes =
         k->per_row ? wfi_csr_bytes(entries > 0 ? entries : 0, (uint32_t)rows, (uint32_t)rows) : 0;
     if (bytes <= wfi_physical_memory())
@@ -367,11 +387,11 @@ static bool fits(const kind *k, uint64_t size, const char *text, char message[25
 
 bool wfi_generate(const char *text, uint64_t seed, wfi_csr *out, char message[256])
 {
-    uint64_t size = 0;
-    const kind *k = find(text, &size, message);
-    if (!k || !fits(k, size, text, message))
+    wanted w;
+    if (!find(text, &w, message) || !fits(&w, text, message))
         return false;
-    if (k->make(size, seed, out))
+    if (w.each ? wfi_make_uniform((uint32_t)w.size, (uint32_t)w.each, seed, out)
+               : w.kind->make(w.size, seed, out))
         return true;
     snprintf(message, 256, "%.100s: %s", text,
              wfi_interrupt_noted() ? "interrupted" : "out of memory");
