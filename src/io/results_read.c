@@ -314,6 +314,16 @@ static void note_variant(wfi_report *report, yyjson_mut_val *note, yyjson_val *b
         yyjson_mut_obj_add_strcpy(report->doc, note, "base_variant", variant);
 }
 
+static void add_ratio(yyjson_val *item, const wfi_read_time *base, const wfi_read_time *now,
+                      wfi_comparison *out)
+{
+    const char *family = yyjson_get_str(yyjson_obj_get(item, "family"));
+    const char *type = yyjson_get_str(yyjson_obj_get(item, "type"));
+    const char *kind = yyjson_get_str(yyjson_obj_get(yyjson_obj_get(item, "study"), "kind"));
+    if (base->ok && now->ok && family && !kind)
+        wfi_ratios_add(&out->ratios, family, type ? type : "", base->median / now->median);
+}
+
 /* Compares one file's case and notes it in its copy. Where both were timed, the whole is told and
  * counts for nothing: it has one sample. */
 static void compare_case(wfi_report *report, const case_index *base_cases, yyjson_val *item,
@@ -337,6 +347,7 @@ static void compare_case(wfi_report *report, const case_index *base_cases, yyjso
                                  : NULL;
     if (verdict || of_whole)
         count_verdict(verdict ? verdict : of_whole, out);
+    add_ratio(item, &base, &now, out);
 }
 
 static bool same_device(yyjson_val *a, yyjson_val *b)
@@ -419,8 +430,10 @@ bool wfi_report_compare(wfi_report *report, const char *base, wfi_difference_fn 
     const bool ok =
         yyjson_mut_obj_add_strcpy(report->doc, note, "path", slash ? slash + 1 : base) &&
         compare_all(report, yyjson_doc_get_root(doc), tell, user, out);
+    wfi_ratios_put(report->doc, note, &out->ratios);
     yyjson_doc_free(doc);
-    return ok || wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", base);
+    return (ok && !wfi_json_incomplete(report->doc)) ||
+           wfi_io_fail(error, WFI_IO_NO_MEMORY, "%s: out of memory", base);
 }
 
 /* ------------------------------------------------------------------------------------ embedding */

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 
+#include "io/ratios.h"
 #include "io/results.h"
 
 typedef struct wfi_report wfi_report;
@@ -12,6 +13,7 @@ typedef struct wfi_comparison {
     uint32_t compared, slower, faster, broken; /* broken: ok in the base, and no more */
     uint32_t missing;                          /* in the base alone */
     bool same_device;
+    wfi_ratios ratios; /* the base's median over that of now, of cases that are no study's */
 } wfi_comparison;
 
 /* One case that is not as in the base. */

@@ -2,6 +2,8 @@
 """The report's page in a real browser: test_page.py WAVEFIT CHROMIUM DATA"""
 import json
 import os
+import random
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -305,6 +307,84 @@ def scaling_is_drawn(browser, folder):
     check("no errors with ranks", browser.problems() == [], browser.problems())
 
 
+def drawn_cases(ratios, base):
+    """Problems of which the base takes as many times as long, and one that a base alone has."""
+    made = []
+    for (family, kind), values in ratios.items():
+        for i, ratio in enumerate(values):
+            us = 3.0 + i
+            made.append({"family": family, "name": f"drawn {i}", "type": kind, "status": "ok",
+                         "variant": "vendor" if base else "ours",
+                         "rate": {"value": 10.0 * (i + 1), "unit": "GFLOPS"},
+                         "time_us": {"median": us * ratio if base else us, "count": 5}})
+    if base:
+        made.append({**made[0], "name": "of the base alone"})
+    return {"schema": "wavefit-results/2", "wavefit": "0.1.0", "device": {"name": "d"},
+            "cases": made}
+
+
+def ratios_hold(browser, page, ratios):
+    """Whether table, histograms and scatter are what the ratios come to."""
+    browser.open(page)
+    groups = {f"{family} {kind}": values for (family, kind), values in ratios.items()
+              if len(values) >= 5}
+    rows = browser.evaluate("""[...document.querySelectorAll('#ratios tbody tr')].map((row) =>
+        [...row.children].slice(0, 6).map((cell) => cell.textContent))""")
+    holds = sorted(row[0] for row in rows) == sorted(groups)
+    for name, *numbers in rows:
+        values = groups.get(name, [1])
+        wanted = [len(values), statistics.geometric_mean(values), min(values), max(values),
+                  sum(value < 1 for value in values)]
+        holds = holds and all(abs(float(a) - b) <= 1e-3 * b for a, b in zip(numbers, wanted))
+    for name, values in groups.items():
+        labels, counts = chart(browser, f"Ratios, {name}",
+                               "[chart.data.labels, chart.data.datasets[0].data]")
+        edges = [tuple(map(float, label.split(" to "))) for label in labels]
+        holds = holds and counts == [sum(low <= value < high for value in values)
+                                     for low, high in edges] and sum(counts) == len(values)
+    points = chart(browser, "Ratios over size", """chart.data.datasets.map((set) => [set.label,
+        set.data.map((p) => [p.x, p.y])])""")
+    return holds and sorted(label for label, _ in points) == sorted(groups) and all(
+        abs(x / (1e4 * (i + 1) * (3 + i)) - 1) < 1e-9 and abs(y / groups[label][i] - 1) < 1e-9
+        for label, values in points for i, (x, y) in enumerate(values))
+
+
+def ratios_are_drawn(browser, folder):
+    """Many problems against a base: what the page and the text say of them, by the ratios that the
+    files were made of. The ratios lie between the bins' edges as these are printed."""
+    seed = random.randrange(1 << 32)
+    draw = random.Random(seed)
+    some = lambda count: [2 ** ((draw.randrange(-8, 9) + draw.uniform(0.1, 0.9)) / 4)
+                          for _ in range(count)]
+    ratios = {("spmv", "f32"): some(31), ("spmv", "f64"): some(5), ("himeno", "f32"): some(4)}
+    paths = [os.path.join(folder, name) for name in ("drawn.json", "vendor.json", "drawn.html")]
+    for path, base in zip(paths, (False, True)):
+        with open(path, "w", encoding="utf-8") as out:
+            json.dump(drawn_cases(ratios, base), out)
+    said = subprocess.run([tool, "report", paths[0], "--compare", paths[1], "-o", paths[2]],
+                          check=True, capture_output=True, text=True).stdout
+    lines = {tuple(line.split()[:2]): line.split()[2:] for line in said.splitlines()
+             if line.split()[:1] in (["spmv"], ["himeno"])}
+    values = ratios["spmv", "f32"]
+    wanted = [31, statistics.geometric_mean(values), min(values), max(values),
+              sum(value < 1 for value in values)]
+    told = [float(number) for number in lines.get(("spmv", "f32"), [0] * 5)]
+    check("the text says how ratios lie", len(lines) == 2 and all(
+        abs(a - b) <= 5e-3 * b for a, b in zip(told, wanted)), (seed, said))
+    check("ratios are drawn as they are", ratios_hold(browser, paths[2], ratios), seed)
+    check("no errors with ratios", browser.problems() == [], browser.problems())
+    with open(paths[2], encoding="utf-8") as file:
+        page = file.read()
+    for what, right, wrong in (("a ratio upside down", ".base_us) / c.median", ".ratio)"),
+                               ("a bin that is one off", "Math.floor(Math.log2(ratio)",
+                                "Math.ceil(Math.log2(ratio)")):
+        planted = os.path.join(folder, "planted_ratios.html")
+        with open(planted, "w", encoding="utf-8") as file:
+            file.write(page.replace(right, wrong))
+        check(f"planted: {what} is noticed", right in page
+              and not ratios_hold(browser, planted, ratios), seed)
+
+
 def keyboard_sorts(browser):
     browser.evaluate(f"{HEAD}.querySelector('button').focus()")
     browser.key("Enter")
@@ -320,7 +400,7 @@ def keyboard_sorts(browser):
 def keyboard_reaches(browser, page):
     browser.open(page)
     seen = []
-    for _ in range(40):
+    for _ in range(60):
         browser.key("Tab")
         seen.append(browser.evaluate("document.activeElement.id || document.activeElement.className"
                                      " || document.activeElement.tagName"))
@@ -511,6 +591,7 @@ def main():
             every_name_is_text(browser, folder)
             ladders_are_side_by_side(browser, folder)
             scaling_is_drawn(browser, folder)
+            ratios_are_drawn(browser, folder)
     finally:
         browser.close()
     print(f"{len(failed)} failed")

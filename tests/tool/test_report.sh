@@ -63,6 +63,7 @@ expect 1 '/dev/zero: the file is over 64 MiB' report ladder.json --compare /dev/
 begun=$SECONDS
 expect 0 '40001 cases compared: 0 slower, 0 faster, 0 broken, 40001 the same$' \
     report many.json --compare many.json
+expect 0 '^spmv +f32 +40001 +1 +1 +1 +0$' report many.json --compare many.json
 # Equal cases are compared in their order, with the first one where the base has fewer.
 printf '{"schema": "wavefit-results/1", "device": {"name": "x"}, "cases": [%s]}' \
     "$(echo 1 | sed "s/.*/$item/")" >once.json

@@ -23,6 +23,32 @@ static void tell_difference(void *user, const char *name, const char *verdict, d
         wfi_line(17, "%-7s          %s", verdict, name);
 }
 
+/* How the ratios of many problems to the base lie. */
+static void print_ratios(const wfi_ratios *ratios)
+{
+    static const char *const heading[] = {"family", "type", "problems", "geometric mean",
+                                          "worst",  "best", "under 1"};
+    static wfi_table table = {.columns = 7,
+                              .right = 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6};
+    uint32_t at = 0;
+    for (const wfi_ratio_group *group; (group = wfi_ratios_next(ratios, &at)) != NULL;) {
+        if (table.rows == 0) {
+            printf("\ntimes as fast as in the base\n");
+            wfi_table_headings(&table, heading, 7);
+        }
+        const int row = wfi_table_row(&table);
+        wfi_table_set(&table, row, 0, "%s", group->family);
+        wfi_table_set(&table, row, 1, "%s", group->type);
+        wfi_table_set(&table, row, 2, "%u", group->count);
+        wfi_table_set(&table, row, 3, "%.3g", wfi_ratios_mean(group));
+        wfi_table_set(&table, row, 4, "%.3g", group->worst);
+        wfi_table_set(&table, row, 5, "%.3g", group->best);
+        wfi_table_set(&table, row, 6, "%u", group->under);
+    }
+    if (table.rows)
+        wfi_table_print(&table);
+}
+
 /* Prints what differs; regressions fail the run where that was asked for. */
 static int compare(wfi_report *report, const char *base, bool fail)
 {
@@ -39,6 +65,7 @@ static int compare(wfi_report *report, const char *base, bool fail)
     if (c.missing)
         printf("; %u of the base are not there", c.missing);
     putchar('\n');
+    print_ratios(&c.ratios);
     if (fail && c.slower + c.broken)
         return wfi_run_error("%u of %u cases are slower than the base or broken",
                              c.slower + c.broken, c.compared);

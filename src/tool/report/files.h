@@ -13,6 +13,6 @@ extern const wfi_report_file wfi_report_style, wfi_report_body, wfi_report_chart
     wfi_report_chart_notice;
 /* The page's script, in the order in which its parts stand. */
 extern const wfi_report_file wfi_report_data, wfi_report_parts, wfi_report_sections,
-    wfi_report_studies, wfi_report_scaling, wfi_report_tuning, wfi_report_start;
+    wfi_report_studies, wfi_report_ratios, wfi_report_scaling, wfi_report_tuning, wfi_report_start;
 
 #endif

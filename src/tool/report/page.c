@@ -21,10 +21,10 @@ static void put_file(wfi_atomic_file *out, const wfi_report_file *file)
 /* One script of one scope, so that no part of it is seen by Chart.js or by the console. */
 static void put_script(wfi_atomic_file *out)
 {
-    enum { PARTS = 7 };
+    enum { PARTS = 8 };
     const wfi_report_file *const parts[PARTS] = {
-        &wfi_report_data,    &wfi_report_parts,  &wfi_report_sections, &wfi_report_studies,
-        &wfi_report_scaling, &wfi_report_tuning, &wfi_report_start};
+        &wfi_report_data,   &wfi_report_parts,   &wfi_report_sections, &wfi_report_studies,
+        &wfi_report_ratios, &wfi_report_scaling, &wfi_report_tuning,   &wfi_report_start};
     put(out, "<script>\n\"use strict\";\n(() => {\n");
     for (int i = 0; i < PARTS; i++)
         put_file(out, parts[i]);

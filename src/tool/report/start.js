@@ -29,7 +29,7 @@ function start() {
     link.click();
     URL.revokeObjectURL(link.href);
   });
-  for (const make of [devicesSection, compareSection, versusSection, resultsSection,
+  for (const make of [devicesSection, ratiosSection, compareSection, versusSection, resultsSection,
     stagesSection, adviceSection, rooflineSection, ceilingsSection, ladderSection, sweepSection,
     sparseSection, solverSection, scalingSection, timelineSection, tunedSection,
     comparisonSection, targetsSection, sustainedSection])
