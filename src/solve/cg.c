@@ -98,7 +98,7 @@ static wf_result solve_whole(wf_device *device, const wf_cg_params *given, const
         *result = out;
         return WF_SUCCESS;
     }
-    code = params.mixed ? wfi_cg_solve_mixed(device, &params, b, x, &out)
+    code = params.mixed ? wfi_cg_solve_mixed(device, &params, b, norm, x, &out)
                         : solve_plainly(device, &params, b, norm, x, &out);
     if (code == WF_SUCCESS || code == WF_ERROR_CANCELLED) {
         at = wfi_host_seconds();

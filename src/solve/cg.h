@@ -104,7 +104,10 @@ wf_result wfi_cg_write_residual(wfi_cg *c, const void *r);
 wf_result wfi_cg_read_solution(wfi_cg *c, void *x);
 wf_result wfi_cg_measure_product(wfi_cg *c, uint32_t repeat, wf_cg_result *out);
 
-/* cg_vectors.c: |b|, which must be finite; b / norm to the vector r; norm times the solution. */
+/* cg_vectors.c: the length of a vector of f32 or f64, which is not finite where that is not; |b|,
+ * which must be finite; b / norm to the vector r; norm times the solution. */
+wf_result wfi_cg_norm(wf_device *device, wf_type type, uint32_t count, const void *vector,
+                      double *norm);
 wf_result wfi_cg_length(wf_device *device, const wf_spmv_params *m, const void *b, double *norm);
 wf_result wfi_cg_write_scaled(wfi_cg *c, const void *b, double norm);
 wf_result wfi_cg_read_scaled(wfi_cg *c, double norm, void *x);
@@ -118,12 +121,22 @@ typedef struct wfi_cg_finding {
 wf_result wfi_cg_look(wf_device *device, const wf_spmv_params *m, const void *b, const void *x,
                       double norm, wfi_cg_finding *out);
 
-/* cg_mixed.c: rounds the values to f32; refuses those that are too large. *values is to be freed,
- * whatever is returned. */
+/* cg_pairs.c: what the host does with f64 where the device has f32, by several threads. */
+typedef struct wfi_pair { /* whose sum is the number, to twice the digits of f32 */
+    float high, low;
+} wfi_pair;
+wfi_pair wfi_cg_split(double value);
+/* Rounds the values to f32; refuses those that are too large. *values is to be freed, whatever is
+ * returned. */
 wf_result wfi_cg_narrow(wf_device *device, const char *function, const wf_spmv_params *matrix,
                         float **values, wf_spmv_params *out);
-/* Iterates in f32, refines in double-single; b and x are f64. */
+/* Writes numbers / by as pairs; and reads pairs, to numbers times by. */
+wf_result wfi_cg_write_pairs(wf_buffer *buffer, uint64_t offset, const double *numbers,
+                             uint64_t count, double by);
+wf_result wfi_cg_read_pairs(wf_buffer *buffer, uint32_t count, double by, double *numbers);
+
+/* cg_mixed.c: iterates in f32, refines in double-single; b and x are f64, norm is |b|. */
 wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, const double *b,
-                             double *x, wf_cg_result *out);
+                             double norm, double *x, wf_cg_result *out);
 
 #endif

@@ -18,10 +18,6 @@
 #define INNER_TOLERANCE 1e-4
 #define MOST_REFINEMENTS 60
 
-typedef struct pair {
-    float high, low;
-} pair;
-
 typedef struct mixed {
     wfi_cg inner;
     wf_spmv_params matrix; /* in f32 */
@@ -31,12 +27,6 @@ typedef struct mixed {
     wf_plan *refine, *correct;
     uint64_t pattern_bytes, pair_bytes;
 } mixed;
-
-static pair split(double value)
-{
-    const float high = (float)value;
-    return (pair){high, (float)(value - high)};
-}
 
 static wf_result add_kernel(wf_plan *plan, const wfi_point *point, const uint64_t *bytes,
                             uint32_t count, uint32_t rows)
@@ -89,7 +79,7 @@ static wf_result make_plans(wf_device *device, mixed *m)
     const wfi_problem problem = {
         .family = WF_FAMILY_SPMV,
         .type = WF_TYPE_F32,
-        .spmv = {.rows = m->rows, .columns = m->rows, .entries = m->pair_bytes / sizeof(pair)}};
+        .spmv = {.rows = m->rows, .columns = m->rows, .entries = m->pair_bytes / sizeof(wfi_pair)}};
     const uint64_t range = device->caps.max_storage_range;
     if (m->pair_bytes > range || m->pattern_bytes > range || m->rows * UINT64_C(16) > range)
         return wfi_fail(&device->log, WF_ERROR_TOO_LARGE,
@@ -102,64 +92,31 @@ static wf_result make_plans(wf_device *device, mixed *m)
                : result;
 }
 
-wf_result wfi_cg_narrow(wf_device *device, const char *function, const wf_spmv_params *matrix,
-                        float **values, wf_spmv_params *out)
+static wf_result make_buffers(wf_device *device, mixed *m)
 {
-    const uint32_t entries = matrix->row_offsets[matrix->rows];
-    const double *wide = matrix->values;
-    *values = wfi_malloc((entries + (size_t)1) * sizeof **values);
-    if (!*values)
-        return wfi_no_memory(&device->log);
-    for (uint32_t i = 0; i < entries; i++) {
-        (*values)[i] = (float)wide[i];
-        if (!isfinite((*values)[i]))
-            return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
-                            "%s: the value %g is too large for an f32 iteration", function,
-                            wide[i]);
-    }
-    *out = *matrix;
-    out->type = WF_TYPE_F32;
-    out->values = *values;
-    return WF_SUCCESS;
-}
-
-static wf_result fill(wf_device *device, uint64_t bytes, const void *data, wf_buffer **buffer)
-{
-    wf_result result = wf_buffer_create(device, bytes ? bytes : 8, WF_MEMORY_DEVICE, buffer);
-    return result == WF_SUCCESS && bytes ? wf_buffer_write(*buffer, 0, data, bytes) : result;
+    wf_result result = wf_buffer_create(device, m->pattern_bytes, WF_MEMORY_DEVICE, &m->pattern);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_create(device, m->pair_bytes, WF_MEMORY_DEVICE, &m->pairs);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_create(device, m->rows * UINT64_C(16), WF_MEMORY_DEVICE, &m->vectors);
+    return result == WF_SUCCESS ? wf_buffer_create(device, 8, WF_MEMORY_DEVICE, &m->scale) : result;
 }
 
 static wf_result upload(wf_device *device, const wf_spmv_params *matrix, const double *b,
                         double norm, mixed *m)
 {
-    const uint32_t rows = matrix->rows, entries = matrix->row_offsets[rows];
-    const size_t most = entries > 2 * (size_t)rows ? entries : 2 * (size_t)rows;
-    uint32_t *pattern = wfi_malloc((size_t)m->pattern_bytes);
-    pair *pairs = wfi_calloc(most + 1, sizeof *pairs);
-    if (!pattern || !pairs) {
-        wfi_free(pattern);
-        wfi_free(pairs);
-        return wfi_no_memory(&device->log);
-    }
-    memcpy(pattern, matrix->row_offsets, (rows + (size_t)1) * 4);
-    if (entries)
-        memcpy(pattern + rows + 1, matrix->column_indices, entries * (size_t)4);
-    for (uint32_t i = 0; i < entries; i++)
-        pairs[i] = split(((const double *)matrix->values)[i]);
-    wf_result result = fill(device, m->pattern_bytes, pattern, &m->pattern);
+    const uint64_t rows = matrix->rows, entries = matrix->row_offsets[rows],
+                   offset_bytes = (rows + 1) * 4;
+    wf_result result = make_buffers(device, m);
     if (result == WF_SUCCESS)
-        result = fill(device, entries * UINT64_C(8), pairs, &m->pairs);
-    if (result == WF_SUCCESS) {
-        memset(pairs, 0, rows * sizeof *pairs);
-        for (uint32_t i = 0; i < rows; i++)
-            pairs[rows + i] = split(b[i] / norm);
-        result = fill(device, rows * UINT64_C(16), pairs, &m->vectors);
-    }
+        result = wf_buffer_write(m->pattern, 0, matrix->row_offsets, offset_bytes);
+    if (result == WF_SUCCESS && entries)
+        result = wf_buffer_write(m->pattern, offset_bytes, matrix->column_indices, entries * 4);
     if (result == WF_SUCCESS)
-        result = wf_buffer_create(device, 8, WF_MEMORY_DEVICE, &m->scale);
-    wfi_free(pattern);
-    wfi_free(pairs);
-    return result;
+        result = wfi_cg_write_pairs(m->pairs, 0, matrix->values, entries, 1);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_fill(m->vectors, 0, rows * 8, 0);
+    return result == WF_SUCCESS ? wfi_cg_write_pairs(m->vectors, rows * 8, b, rows, norm) : result;
 }
 
 static void close_mixed(mixed *m)
@@ -186,16 +143,13 @@ static wf_result find_residual(mixed *m, float *r, double *norm)
     wf_result result = wf_plan_run(m->refine, &bindings);
     if (result == WF_SUCCESS)
         result = wf_buffer_read(m->inner.a, vector, r, m->rows * UINT64_C(4));
-    long double squares = 0;
-    for (uint32_t i = 0; result == WF_SUCCESS && i < m->rows; i++)
-        squares += (long double)r[i] * r[i];
-    *norm = (double)sqrtl(squares);
-    return result;
+    return result == WF_SUCCESS ? wfi_cg_norm(m->inner.device, WF_TYPE_F32, m->rows, r, norm)
+                                : result;
 }
 
 static wf_result correct(mixed *m, double by)
 {
-    const pair scale = split(by);
+    const wfi_pair scale = wfi_cg_split(by);
     const wf_bindings bindings = {
         .size = sizeof bindings,
         .items = {{.buffer = m->vectors}, {.buffer = m->inner.a}, {.buffer = m->scale}}};
@@ -204,12 +158,10 @@ static wf_result correct(mixed *m, double by)
 }
 
 /* Solves A d = r / |r| for a correction, within the iterations that are left. */
-static wf_result solve_correction(mixed *m, float *r, double norm, double wanted, uint32_t left,
-                                  double *history, wf_cg_result *inner)
+static wf_result solve_correction(mixed *m, const float *r, double norm, double wanted,
+                                  uint32_t left, double *history, wf_cg_result *inner)
 {
-    for (uint32_t i = 0; i < m->rows; i++)
-        r[i] = (float)(r[i] / norm);
-    wf_result result = wfi_cg_write_residual(&m->inner, r);
+    wf_result result = wfi_cg_write_scaled(&m->inner, r, norm);
     if (result == WF_SUCCESS)
         result =
             wfi_cg_run(&m->inner, fmax(INNER_TOLERANCE, wanted / norm / 2), left, history, inner);
@@ -259,32 +211,11 @@ static wf_result refine(mixed *m, const wf_cg_params *params, double tolerance, 
     return WF_SUCCESS;
 }
 
-static wf_result read_x(mixed *m, double norm, double *x)
-{
-    pair *pairs = wfi_malloc(m->rows * sizeof *pairs);
-    if (!pairs)
-        return wfi_no_memory(&m->inner.device->log);
-    wf_result result = wf_buffer_read(m->vectors, 0, pairs, m->rows * UINT64_C(8));
-    for (uint32_t i = 0; result == WF_SUCCESS && i < m->rows; i++)
-        x[i] = ((double)pairs[i].high + pairs[i].low) * norm;
-    wfi_free(pairs);
-    return result;
-}
-
-static double length_of(const double *b, uint32_t rows)
-{
-    long double squares = 0;
-    for (uint32_t i = 0; i < rows; i++)
-        squares += (long double)b[i] * b[i];
-    return (double)sqrtl(squares);
-}
-
 wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, const double *b,
-                             double *x, wf_cg_result *out)
+                             double norm, double *x, wf_cg_result *out)
 {
     const wf_spmv_params *matrix = params->matrix;
     const double tolerance = params->tolerance > 0 ? params->tolerance : 1e-10;
-    const double norm = length_of(b, matrix->rows);
     mixed m = {.rows = matrix->rows};
     float *r = NULL;
     double at = wfi_host_seconds(), timing = 0;
@@ -315,7 +246,7 @@ wf_result wfi_cg_solve_mixed(wf_device *device, const wf_cg_params *params, cons
         result = refine(&m, params, tolerance, r, out);
     wfi_lap(&at, &params->stages->run);
     if (result == WF_SUCCESS || result == WF_ERROR_CANCELLED) {
-        const wf_result read = read_x(&m, norm, x);
+        const wf_result read = wfi_cg_read_pairs(m.vectors, matrix->rows, norm, x);
         result = read == WF_SUCCESS ? result : read;
     }
     wfi_lap(&at, &params->stages->download);

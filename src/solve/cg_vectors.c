@@ -39,27 +39,29 @@ static uint32_t end_of(uint32_t count, uint32_t part, uint32_t number)
 /* --------------------------------------------------------------------------------------- length */
 
 typedef struct length {
-    const wf_spmv_params *m;
-    const void *b;
+    wf_type type;
+    uint32_t count;
+    const void *vector;
     long double *squares; /* of each part */
 } length;
 
 static void add_squares(void *user, uint32_t part)
 {
     const length *l = user;
-    const uint32_t end = end_of(l->m->rows, ELEMENTS, part);
+    const uint32_t end = end_of(l->count, ELEMENTS, part);
     long double sum = 0;
     for (uint32_t i = part * ELEMENTS; i < end; i++) {
-        const long double value = get(l->m->type, l->b, i);
+        const long double value = get(l->type, l->vector, i);
         sum += value * value;
     }
     l->squares[part] = sum;
 }
 
-wf_result wfi_cg_length(wf_device *device, const wf_spmv_params *m, const void *b, double *norm)
+wf_result wfi_cg_norm(wf_device *device, wf_type type, uint32_t count, const void *vector,
+                      double *norm)
 {
-    const uint32_t parts = parts_of(m->rows, ELEMENTS);
-    length l = {m, b, wfi_calloc(parts + (size_t)1, sizeof *l.squares)};
+    const uint32_t parts = parts_of(count, ELEMENTS);
+    length l = {type, count, vector, wfi_calloc(parts + (size_t)1, sizeof *l.squares)};
     long double squares = 0;
     if (!l.squares)
         return wfi_no_memory(&device->log);
@@ -68,8 +70,14 @@ wf_result wfi_cg_length(wf_device *device, const wf_spmv_params *m, const void *
         squares += l.squares[i];
     wfi_free(l.squares);
     *norm = (double)sqrtl(squares);
-    if (isfinite(*norm))
-        return WF_SUCCESS;
+    return WF_SUCCESS;
+}
+
+wf_result wfi_cg_length(wf_device *device, const wf_spmv_params *m, const void *b, double *norm)
+{
+    const wf_result result = wfi_cg_norm(device, m->type, m->rows, b, norm);
+    if (result != WF_SUCCESS || isfinite(*norm))
+        return result;
     return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT, "wf_cg_solve: b is not finite");
 }
 

@@ -174,6 +174,34 @@ static void refines_to_double_precision(void **state)
     }
 }
 
+/* Numbers of f64 are rounded and split by several threads, in parts that each has a share of; the
+ * first of those that f32 cannot hold is named, though parts end in any order. */
+static void refines_a_matrix_of_several_parts(void **state)
+{
+    enum { N = 380, LATE = 70000, LATER = 140000 };
+    test_random random = {test_seed()};
+    wf_cg_params params = {.mixed = true, .tolerance = 1e-12};
+    wf_cg_result result;
+    memset(&s, 0, sizeof s);
+    s.n = N;
+    for (uint32_t i = 0; i < N; i++) {
+        s.b[i] = test_random_uniform(&random);
+        for (uint32_t j = 0; j < i; j++)
+            s.dense[i][j] = s.dense[j][i] = test_random_uniform(&random) + 2;
+        s.dense[i][i] = 3 * N + 1 + test_random_uniform(&random);
+    }
+    make_sparse(WF_TYPE_F64);
+    solve_directly();
+    assert_int_equal(solve(*state, &params, &result), WF_SUCCESS);
+    assert_solved(&result, 1e-12);
+    s.values64[LATER] = 1e300;
+    s.values64[LATE] = 1e39;
+    test_expect_errors(true);
+    assert_int_equal(solve(*state, &params, &result), WF_ERROR_INVALID_ARGUMENT);
+    assert_non_null(strstr(test_last_error(), "the value 1e+39 is too large"));
+    test_expect_errors(false);
+}
+
 static void gives_the_same_bits_and_a_falling_history(void **state)
 {
     static float first[MOST];
@@ -335,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_cholesky),
         cmocka_unit_test(refines_to_double_precision),
+        cmocka_unit_test(refines_a_matrix_of_several_parts),
         cmocka_unit_test(gives_the_same_bits_and_a_falling_history),
         cmocka_unit_test(x_is_whole_after_any_count),
         cmocka_unit_test(says_what_is_wrong_with_a_system),
