@@ -105,6 +105,34 @@ static void products(void **state)
     stops(check_matmul);
 }
 
+/* Several threads check shares of the product, and the thread of the call alone asks: how often
+ * depends on how much of it the others take. */
+static void shared_products(void **state)
+{
+    (void)state;
+    const wf_matmul_params params = {.size = sizeof params,
+                                     .m = 512,
+                                     .n = 512,
+                                     .k = 2048,
+                                     .type = WF_TYPE_I8,
+                                     .cancel = &cancel};
+    const wf_matmul_inputs inputs = {.size = sizeof inputs, .a = zeros(), .b = zeros()};
+    wf_check check;
+    state_of_stop = (stop){0};
+    assert_int_equal(wf_matmul_check(&params, &inputs, zeros(), 50, 1, &check), WF_SUCCESS);
+    assert_int_equal(check.summed, check.total);
+    assert_true(check.error_over_bound <= 1);
+    const uint32_t asks = state_of_stop.asked;
+    assert_true(asks >= 1);
+    for (uint32_t at = 1; at <= asks; at++) {
+        state_of_stop = (stop){.at = at};
+        const wf_result result = wf_matmul_check(&params, &inputs, zeros(), 50, 1, &check);
+        assert_true(state_of_stop.asked <= at);
+        assert_int_equal(result, state_of_stop.asked == at ? WF_ERROR_CANCELLED : WF_SUCCESS);
+        assert_true(at > 1 || result == WF_ERROR_CANCELLED);
+    }
+}
+
 static void sparse_products(void **state)
 {
     (void)state;
@@ -126,9 +154,8 @@ static void stencils(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products),
-        cmocka_unit_test(sparse_products),
-        cmocka_unit_test(relaxations),
+        cmocka_unit_test(products),        cmocka_unit_test(shared_products),
+        cmocka_unit_test(sparse_products), cmocka_unit_test(relaxations),
         cmocka_unit_test(stencils),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,41 +219,61 @@ static const wf_matmul_params kinds[] = {
     {.type = WF_TYPE_I8, .transpose_b = true, .activation = WF_ACTIVATION_RELU},
 };
 
+/* Each fault in turn, in a product that is right. */
+static void faults_are_found(const wf_matmul_params *params, uint64_t seed)
+{
+    const wfi_element *element = wfi_element_of(params->type);
+    product p, stale;
+    open_product(&p, params, element->whole ? 2 : 0.75, false);
+    open_product(&stale, params, 1, false);
+    const wf_check right = checked(&p, seed);
+    assert_true(right.error_over_bound <= 1);
+    assert_int_equal(right.summed, right.total);
+    /* What f16 and bf16 round off is noise. */
+    assert_true(right.missed < (c_is_sums(&p) || !wfi_element_narrow(element) ? 1e-6 : 1e-2));
+    const size_t bytes = (size_t)(params->m * params->n * 8);
+    void *kept = malloc(bytes);
+    assert_non_null(kept);
+    memcpy(kept, p.data[4], bytes);
+    for (int f = 0; f < FAULTS; f++) {
+        spoil(&p, &stale, (fault)f);
+        const wf_check wrong = checked(&p, seed);
+        if (wrong.error_over_bound <= 1)
+            fail_msg("%s, %d x %d, seed %d: fault %d was not found", element->name, (int)params->m,
+                     (int)params->n, (int)seed, f);
+        memcpy(p.data[4], kept, bytes);
+    }
+    free(kept);
+    close_product(&stale);
+    close_product(&p);
+}
+
 static void wrong_products_are_found(void **state)
 {
     (void)state;
     for (size_t kind = 0; kind < sizeof kinds / sizeof *kinds; kind++)
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
             wf_matmul_params params = kinds[kind];
-            product p, stale;
             random_state = seed + 77;
             params.m = 70 + below(9);
             params.n = 140 + below(9);
             params.k = 40 + below(30);
-            open_product(&p, &params, wfi_element_of(params.type)->whole ? 2 : 0.75, false);
-            open_product(&stale, &params, 1, false);
-            const wf_check right = checked(&p, seed);
-            assert_true(right.error_over_bound <= 1);
-            assert_int_equal(right.summed, right.total);
-            /* What f16 and bf16 round off is noise. */
-            assert_true(
-                right.missed <
-                (c_is_sums(&p) || !wfi_element_narrow(wfi_element_of(p.type)) ? 1e-6 : 1e-2));
-            const size_t bytes = (size_t)(params.m * params.n * 8);
-            void *kept = malloc(bytes);
-            assert_non_null(kept);
-            memcpy(kept, p.data[4], bytes);
-            for (int f = 0; f < FAULTS; f++) {
-                spoil(&p, &stale, (fault)f);
-                const wf_check wrong = checked(&p, seed);
-                if (wrong.error_over_bound <= 1)
-                    fail_msg("kind %d, seed %d: fault %d was not found", (int)kind, (int)seed, f);
-                memcpy(p.data[4], kept, bytes);
-            }
-            free(kept);
-            close_product(&stale);
-            close_product(&p);
+            faults_are_found(&params, seed);
         }
+}
+
+/* So large that several threads have a share. */
+static void wrong_shares_are_found(void **state)
+{
+    (void)state;
+    for (size_t kind = 0; kind < 5; kind += 2) {
+        wf_matmul_params params = kinds[kind];
+        random_state = kind + 5;
+        params.m = 900 + below(9);
+        params.n = 1700 + below(9);
+        params.k = 3;
+        faults_are_found(&params, kind);
+    }
 }
 
 /* Operands of 1 and -1: the bound would let a missing term through. */
@@ -443,6 +463,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(infinite_bounds_check_nothing),
         cmocka_unit_test(wrong_products_are_found),
+        cmocka_unit_test(wrong_shares_are_found),
         cmocka_unit_test(a_missing_term_is_found),
         cmocka_unit_test(constants_of_gelu_are_checked),
         cmocka_unit_test(scalars_are_checked),

@@ -62,49 +62,75 @@ static bool inputs_there(const wf_matmul_params *p, const wf_matmul_inputs *in, 
            (!bytes[WF_MATMUL_C] || (c && (p->beta == 0 || in->c)));
 }
 
-static bool open_lines(wfi_matmul_reference *w)
-{
-    const size_t n = (size_t)w->n + 1, k = (size_t)w->k + 1, m = (size_t)w->m + 1;
-    const size_t longest = n > k ? (n > m ? n : m) : k > m ? k : m;
-    w->row = wfi_malloc(k * sizeof *w->row);
-    w->line = wfi_malloc(longest * sizeof *w->line);
-    w->value = wfi_malloc(n * sizeof *w->value);
-    w->magnitude = wfi_malloc(n * sizeof *w->magnitude);
-    w->largest = wfi_malloc(n * sizeof *w->largest);
-    w->wide = w->type == WF_TYPE_F64 ? wfi_malloc(n * sizeof *w->wide) : NULL;
-    return w->row && w->line && w->value && w->magnitude && w->largest &&
-           (w->wide || w->type != WF_TYPE_F64);
-}
-
-static void close_lines(wfi_matmul_reference *w)
-{
-    wfi_free(w->row);
-    wfi_free(w->line);
-    wfi_free(w->value);
-    wfi_free(w->magnitude);
-    wfi_free(w->largest);
-    wfi_free(w->wide);
-}
-
 static wf_result check_all(const wfi_matmul_reference *w, wf_check *check)
 {
     for (uint64_t z = 0; z < w->batch; z++)
         for (uint64_t row = 0; row < w->m; row++)
-            if (!wfi_matmul_check_row(w, z, row, check))
+            if (!wfi_matmul_check_row(w, z, row, 0, w->n, check))
                 return WF_ERROR_CANCELLED;
     return WF_SUCCESS;
 }
 
+/* A share of the elements that are compared one by one. */
+typedef struct drawn_part {
+    wfi_matmul_reference w;
+    wf_check check;
+} drawn_part;
+
+typedef struct drawn {
+    drawn_part part[WFI_MATMUL_CHECK_PARTS];
+    uint32_t parts;
+    uint64_t count, seed, total;
+} drawn;
+
 /* The last element is compared, since faults at edges show there, and count - 1 that are drawn. */
+static void check_part(void *user, uint32_t number, wfi_watch *watch)
+{
+    drawn *d = user;
+    drawn_part *part = &d->part[number];
+    part->w.watch = watch;
+    for (uint64_t n = number; n < d->count; n += d->parts) {
+        uint64_t state = d->seed + n;
+        const uint64_t drawn_one = wfi_random_bits(&state) % d->total;
+        if (!wfi_matmul_check_one(&part->w, n == 0 ? d->total - 1 : drawn_one, &part->check))
+            return;
+    }
+}
+
+static wf_result check_drawn(const wfi_matmul_reference *w, wfi_crew *crew, uint64_t count,
+                             uint64_t seed, wf_check *check)
+{
+    drawn *d = wfi_calloc(1, sizeof *d);
+    wf_result result = d ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY;
+    if (!d)
+        return result;
+    d->parts = wfi_matmul_check_parts(w, (double)count * ((double)w->k + 16), 0);
+    d->count = count;
+    d->seed = seed;
+    d->total = check->total;
+    for (uint32_t i = 0; i < d->parts; i++)
+        if (!wfi_matmul_open_part(w, &d->part[i].w))
+            result = WF_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == WF_SUCCESS && !wfi_crew_run(crew, d->parts, check_part, d))
+        result = WF_ERROR_CANCELLED;
+    for (uint32_t i = 0; i < d->parts; i++) {
+        wfi_check_merge(check, &d->part[i].check);
+        wfi_matmul_close_part(&d->part[i].w);
+    }
+    wfi_free(d);
+    return result;
+}
+
 static wf_result check_some(const wfi_matmul_reference *w, uint64_t count, uint64_t seed,
                             wf_check *check)
 {
-    for (uint64_t n = 0; n < count; n++) {
-        const uint64_t index = n == 0 ? check->total - 1 : wfi_random_bits(&seed) % check->total;
-        if (!wfi_matmul_check_one(w, index, check))
-            return WF_ERROR_CANCELLED;
-    }
-    return wfi_matmul_check_sums(w, seed, check);
+    wfi_crew crew;
+    wfi_crew_open(&crew, w->watch);
+    wf_result result = check_drawn(w, &crew, count, seed, check);
+    if (result == WF_SUCCESS)
+        result = wfi_matmul_check_sums(w, &crew, seed + count, check);
+    wfi_crew_close(&crew);
+    return result;
 }
 
 wf_result wf_matmul_check(const wf_matmul_params *given, const wf_matmul_inputs *inputs,
@@ -121,15 +147,15 @@ wf_result wf_matmul_check(const wf_matmul_params *given, const wf_matmul_inputs 
     if (result != WF_SUCCESS)
         return result;
     wfi_watch watch = {.cancel = params.cancel};
-    wfi_matmul_reference w = {.watch = &watch};
+    wfi_matmul_reference problem = {.watch = &watch}, w;
     if (!check || !inputs_there(&params, &in, c, bytes))
         return WF_ERROR_INVALID_ARGUMENT;
-    read_problem(&params, &in, c, &w);
-    const uint64_t total = w.m * w.n * w.batch;
+    read_problem(&params, &in, c, &problem);
+    const uint64_t total = problem.m * problem.n * problem.batch;
     *check = (wf_check){.total = total};
     if (total == 0)
         return WF_SUCCESS;
-    if (open_lines(&w)) {
+    if (wfi_matmul_open_part(&problem, &w)) {
         w.grain = w.element->whole ? 0 : wfi_matmul_grain(&w);
         result = watch.stopped ? WF_ERROR_CANCELLED
                  : max_checked == 0 || max_checked >= total
@@ -138,6 +164,6 @@ wf_result wf_matmul_check(const wf_matmul_params *given, const wf_matmul_inputs 
     } else {
         result = WF_ERROR_OUT_OF_HOST_MEMORY;
     }
-    close_lines(&w);
+    wfi_matmul_close_part(&w);
     return result;
 }

@@ -5,7 +5,7 @@
 #define WFI_KERNELS_MATMUL_CHECK_H
 
 #include "core/element.h"
-#include "kernels/check/bound.h"
+#include "kernels/check/crew.h"
 
 /* A matrix of each product of the batch: element (i, j) of product z lies at z product + i row + j
  * column. */
@@ -15,6 +15,8 @@ typedef struct wfi_operand {
     bool whole32; /* elements are int32_t, whatever the type */
     uint64_t row, column, product;
 } wfi_operand;
+
+#define WFI_MATMUL_CHECK_PARTS 16 /* at most */
 
 typedef struct wfi_matmul_reference {
     wf_type type;
@@ -41,8 +43,18 @@ void wfi_operand_read(const wfi_operand *operand, uint64_t first, uint64_t step,
  * those of small whole numbers are; else 0. */
 double wfi_matmul_grain(const wfi_matmul_reference *w);
 
-/* reference.c: compares all elements of a row of C with the reference. False: cancelled. */
-bool wfi_matmul_check_row(const wfi_matmul_reference *w, uint64_t z, uint64_t row, wf_check *check);
+/* reference.c: the reference with a watch and with lines of its own, for one of several threads. False: no
+ * memory; it is to be closed all the same. */
+bool wfi_matmul_open_part(const wfi_matmul_reference *w, wfi_matmul_reference *part);
+void wfi_matmul_close_part(wfi_matmul_reference *part);
+/* Into how many parts a check of so many operations goes: the same on every machine. `bytes`: what
+ * a part keeps beside its lines. */
+uint32_t wfi_matmul_check_parts(const wfi_matmul_reference *w, double operations, double bytes);
+
+/* reference.c: compares elements `from` to `to` - 1 of a row of C with the reference. False:
+ * cancelled. */
+bool wfi_matmul_check_row(const wfi_matmul_reference *w, uint64_t z, uint64_t row, uint64_t from,
+                          uint64_t to, wf_check *check);
 /* The same of one element, by its number in the batch. */
 bool wfi_matmul_check_one(const wfi_matmul_reference *w, uint64_t index, wf_check *check);
 
@@ -61,6 +73,7 @@ wfi_expected wfi_matmul_activated(const wfi_matmul_reference *w, wfi_expected su
  * `linear` is what is summed, and each element of C is compared with its activation. Where that is
  * not there, each element's range is looked at alone. WF_ERROR_CANCELLED,
  * WF_ERROR_OUT_OF_HOST_MEMORY. */
-wf_result wfi_matmul_check_sums(const wfi_matmul_reference *w, uint64_t seed, wf_check *check);
+wf_result wfi_matmul_check_sums(const wfi_matmul_reference *w, wfi_crew *crew, uint64_t seed,
+                                wf_check *check);
 
 #endif

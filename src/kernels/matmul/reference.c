@@ -2,9 +2,45 @@
 #include <float.h>
 #include <math.h>
 
+#include "core/heap.h"
 #include "kernels/matmul/check.h"
 
-#define STRETCH 4096 /* products of a sum between two looks at the watch */
+#define STRETCH 4096        /* products of a sum between two looks at the watch */
+#define PART_OPERATIONS 2e6 /* of a part: a few milliseconds, beside what a thread costs */
+#define PARTS_BYTES 6.4e7   /* of memory that all parts take */
+
+bool wfi_matmul_open_part(const wfi_matmul_reference *w, wfi_matmul_reference *part)
+{
+    const size_t n = (size_t)w->n + 1, k = (size_t)w->k + 1, m = (size_t)w->m + 1;
+    const size_t longest = n > k ? (n > m ? n : m) : k > m ? k : m;
+    *part = *w;
+    part->row = wfi_malloc(k * sizeof *part->row);
+    part->line = wfi_malloc(longest * sizeof *part->line);
+    part->value = wfi_malloc(n * sizeof *part->value);
+    part->magnitude = wfi_malloc(n * sizeof *part->magnitude);
+    part->largest = wfi_malloc(n * sizeof *part->largest);
+    part->wide = w->type == WF_TYPE_F64 ? wfi_malloc(n * sizeof *part->wide) : NULL;
+    return part->row && part->line && part->value && part->magnitude && part->largest &&
+           (part->wide || w->type != WF_TYPE_F64);
+}
+
+void wfi_matmul_close_part(wfi_matmul_reference *part)
+{
+    wfi_free(part->row);
+    wfi_free(part->line);
+    wfi_free(part->value);
+    wfi_free(part->magnitude);
+    wfi_free(part->largest);
+    wfi_free(part->wide);
+}
+
+uint32_t wfi_matmul_check_parts(const wfi_matmul_reference *w, double operations, double bytes)
+{
+    const double m = (double)w->m, n = (double)w->n, k = (double)w->k,
+                 lines = sizeof(double) * (k + fmax(fmax(m, n), k) + 5 * n),
+                 most = fmin(WFI_MATMUL_CHECK_PARTS, PARTS_BYTES / (lines + bytes + 1));
+    return (uint32_t)fmax(fmin(operations / PART_OPERATIONS, most), 1);
+}
 
 double wfi_matmul_sum_bound(const wfi_matmul_reference *w, double magnitude, double largest)
 {
@@ -157,28 +193,29 @@ static void multiply_column(const wfi_matmul_reference *w, uint64_t z, uint64_t 
     w->largest[at] = largest_x * largest_y;
 }
 
-/* Sums a whole row of C at once, along the rows of B. */
-static void multiply_rows(const wfi_matmul_reference *w, uint64_t z)
+/* Sums elements `from` to `to` - 1 of a row of C at once, along the rows of B. */
+static void multiply_rows(const wfi_matmul_reference *w, uint64_t z, uint64_t from, uint64_t to)
 {
+    const uint64_t count = to - from;
     double largest_x = 0;
-    for (uint64_t j = 0; j < w->n; j++)
+    for (uint64_t j = 0; j < count; j++)
         w->value[j] = w->magnitude[j] = w->largest[j] = 0;
-    for (uint64_t j = 0; w->wide && j < w->n; j++)
+    for (uint64_t j = 0; w->wide && j < count; j++)
         w->wide[j] = 0;
-    for (uint64_t k = 0; k < w->k && wfi_watch_goes_on(w->watch, w->n); k++) {
+    for (uint64_t k = 0; k < w->k && wfi_watch_goes_on(w->watch, count); k++) {
         const double x = w->row[k];
-        wfi_operand_read(&w->b, z * w->b.product + k * w->b.row, 1, w->n, w->line);
+        wfi_operand_read(&w->b, z * w->b.product + k * w->b.row + from, 1, count, w->line);
         largest_x = fmax(largest_x, fabs(x));
-        for (uint64_t j = 0; j < w->n; j++) {
+        for (uint64_t j = 0; j < count; j++) {
             w->value[j] += x * w->line[j];
             w->magnitude[j] += fabs(x * w->line[j]);
         }
-        for (uint64_t j = 0; w->wide && j < w->n; j++)
+        for (uint64_t j = 0; w->wide && j < count; j++)
             w->wide[j] += (long double)x * w->line[j];
-        for (uint64_t j = 0; w->fast && j < w->n; j++)
+        for (uint64_t j = 0; w->fast && j < count; j++)
             w->largest[j] = fmax(w->largest[j], fabs(w->line[j]));
     }
-    for (uint64_t j = 0; j < w->n; j++)
+    for (uint64_t j = 0; j < count; j++)
         w->largest[j] *= largest_x;
 }
 
@@ -195,16 +232,17 @@ static void read_row(const wfi_matmul_reference *w, uint64_t z, uint64_t row)
         wfi_operand_read(&w->a, z * w->a.product + row * w->a.row, w->a.column, w->k, w->row);
 }
 
-bool wfi_matmul_check_row(const wfi_matmul_reference *w, uint64_t z, uint64_t row, wf_check *check)
+bool wfi_matmul_check_row(const wfi_matmul_reference *w, uint64_t z, uint64_t row, uint64_t from,
+                          uint64_t to, wf_check *check)
 {
     read_row(w, z, row);
     if (w->b.column == 1)
-        multiply_rows(w, z);
-    for (uint64_t j = 0; j < w->n && !w->watch->stopped; j++) {
+        multiply_rows(w, z, from, to);
+    for (uint64_t j = from; j < to && !w->watch->stopped; j++) {
         if (w->b.column != 1)
-            multiply_column(w, z, j, j);
+            multiply_column(w, z, j, j - from);
         if (wfi_watch_goes_on(w->watch, 16))
-            compare(w, z, row, j, sum_at(w, z, row, j, j), check);
+            compare(w, z, row, j, sum_at(w, z, row, j, j - from), check);
     }
     return !w->watch->stopped;
 }

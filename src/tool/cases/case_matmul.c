@@ -175,16 +175,11 @@ static wf_result load(work *w, const void *const *host)
 static void fill_signs(const wf_matmul_params *p, int binding, uint64_t bytes, uint64_t seed,
                        void *data)
 {
-    const bool whole = is_whole(p, binding);
     const wf_type type = binding_type(p, binding);
-    const uint64_t count = bytes / (whole ? sizeof(int32_t) : wf_type_size(type));
-    for (uint64_t i = 0; i < count; i++) {
-        const int sign = wfi_random_bits(&seed) & 1 ? 1 : -1;
-        if (whole)
-            ((int32_t *)data)[i] = sign;
-        else
-            wf_element_set(type, data, i, sign);
-    }
+    if (!is_whole(p, binding))
+        wfi_random_signs(data, type, (size_t)(bytes / wf_type_size(type)), seed);
+    for (uint64_t i = 0; is_whole(p, binding) && i < bytes / sizeof(int32_t); i++)
+        ((int32_t *)data)[i] = wfi_random_bits(&seed) & 1 ? 1 : -1;
 }
 
 /* The same plan once more, on operands of 1 and -1: their sums do not round, so that a single term

@@ -67,8 +67,10 @@ static void time_kernels(wfi_session *session, wf_plan *plan, const wf_bindings 
 wf_result wfi_case_time(wfi_session *session, wf_plan *plan, const wf_bindings *bindings,
                         double budget_seconds, wfi_result_case *c)
 {
-    const wf_measure_params params = {
-        .size = sizeof params, .repeat = session->common->repeat, .budget_seconds = budget_seconds};
+    const wf_measure_params params = {.size = sizeof params,
+                                      .repeat = session->common->repeat,
+                                      .budget_seconds = budget_seconds,
+                                      .warm_up_seconds = session->warm_up_seconds};
     wfi_case_stage(session, c, WFI_STAGE_TIME);
     wf_result result = wf_plan_measure(plan, bindings, &params, &c->timing);
     if (result != WF_SUCCESS)

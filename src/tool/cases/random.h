@@ -10,8 +10,10 @@
 
 /* splitmix64 (Steele, Lea, Flood 2014). */
 uint64_t wfi_random_bits(uint64_t *state);
-/* Fills with values in [-1, 1), or of I8 in [-127, 127). */
+/* Fills with values in [-1, 1), or of I8 in [-127, 127), by all of the machine's threads. */
 void wfi_random_fill(void *data, wf_type type, size_t count, uint64_t seed);
+/* Likewise with 1 and -1. */
+void wfi_random_signs(void *data, wf_type type, size_t count, uint64_t seed);
 
 /* A whole number from 0 to n - 1. */
 uint64_t wfi_random_below(uint64_t *state, uint64_t n);
