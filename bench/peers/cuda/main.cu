@@ -3,7 +3,8 @@
 //   cuda_peers [--json FILE] [--solves N] [--drawn FILE | JOB…]
 // A JOB is matmul:TYPE:MxNxK, spmv:TYPE:SIDE and cg:TYPE:SIDE (27-point matrices of SIDE^3 cells),
 // laplace:NXxNY or himeno:SIZE:ITERATIONS. Without jobs those of bench/notes/core.md run. FILE has
-// what `wavefit bench --suite drawn --list` prints; its products are run.
+// what `wavefit bench --suite drawn --list` prints; its products are run, without the stages from
+// host memory to host memory, which would take longer than all else.
 #include <cstring>
 #include <fstream>
 
@@ -133,9 +134,10 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++)
         if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc)
             json = argv[++i];
-        else if (std::strcmp(argv[i], "--drawn") == 0 && i + 1 < argc)
+        else if (std::strcmp(argv[i], "--drawn") == 0 && i + 1 < argc) {
             jobs = drawn_jobs(argv[++i]);
-        else if (std::strcmp(argv[i], "--solves") == 0 && i + 1 < argc)
+            context.brief = true;
+        } else if (std::strcmp(argv[i], "--solves") == 0 && i + 1 < argc)
             context.solves = static_cast<unsigned>(std::atoi(argv[++i]));
         else
             jobs.push_back(argv[i]);

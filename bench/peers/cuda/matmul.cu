@@ -1,4 +1,5 @@
-// C = A B, row by row, by cuBLAS.
+// C = A B, row by row, by cuBLAS. Operands are made on the device, and C is checked there.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <cuda_bf16.h>
@@ -13,11 +14,11 @@ template <class T> struct Product {
     static constexpr cublasComputeType_t compute =
         sizeof(T) == 8 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F_PEDANTIC;
     static constexpr double rounding = sizeof(T) == 8 ? 0x1p-53 : 0x1p-24;
-    static double get(T value)
+    __host__ __device__ static double get(T value)
     {
         return value;
     }
-    static T make(double value)
+    __host__ __device__ static T make(double value)
     {
         return static_cast<T>(value);
     }
@@ -27,11 +28,11 @@ template <> struct Product<__half> {
     static constexpr cudaDataType_t type = CUDA_R_16F;
     static constexpr cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
     static constexpr double rounding = 0x1p-11;
-    static double get(__half value)
+    __host__ __device__ static double get(__half value)
     {
         return __half2float(value);
     }
-    static __half make(double value)
+    __host__ __device__ static __half make(double value)
     {
         return __float2half(static_cast<float>(value));
     }
@@ -42,23 +43,27 @@ template <> struct Product<__nv_bfloat16> {
     static constexpr cudaDataType_t type = CUDA_R_16BF;
     static constexpr cublasComputeType_t compute = CUBLAS_COMPUTE_32F;
     static constexpr double rounding = 0x1p-8;
-    static double get(__nv_bfloat16 value)
+    __host__ __device__ static double get(__nv_bfloat16 value)
     {
         return __bfloat162float(value);
     }
-    static __nv_bfloat16 make(double value)
+    __host__ __device__ static __nv_bfloat16 make(double value)
     {
         return __float2bfloat16(static_cast<float>(value));
     }
 };
 
-template <class T> static std::vector<T> operand(size_t count, uint64_t seed)
+// Numbers from -1 to 1, the same for the same seed: splitmix64 (Steele, Lea, Flood 2014).
+template <class T> __global__ static void fill(T *data, size_t count, uint64_t seed)
 {
-    const std::vector<double> values = random_values<double>(count, seed);
-    std::vector<T> out(count);
-    for (size_t i = 0; i < count; i++)
-        out[i] = Product<T>::make(values[i]);
-    return out;
+    const size_t step = static_cast<size_t>(gridDim.x) * blockDim.x;
+    for (size_t i = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+         i += step) {
+        uint64_t z = seed + (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+        data[i] = Product<T>::make(static_cast<double>((z ^ z >> 31) >> 40) * 0x1p-23 - 1);
+    }
 }
 
 // One product, or a batch of them one behind another; A and B as they are stored.
@@ -66,49 +71,74 @@ struct Shape {
     int m, n, k, batch;
     bool transpose_a, transpose_b;
 
-    size_t a() const
+    __host__ __device__ size_t a() const
     {
         return static_cast<size_t>(m) * k;
     }
-    size_t b() const
+    __host__ __device__ size_t b() const
     {
         return static_cast<size_t>(k) * n;
     }
-    size_t c() const
+    __host__ __device__ size_t c() const
     {
         return static_cast<size_t>(m) * n;
     }
-    size_t at_a(size_t row, size_t i) const
+    __host__ __device__ size_t at_a(size_t row, size_t i) const
     {
         return transpose_a ? i * m + row : row * k + i;
     }
-    size_t at_b(size_t i, size_t column) const
+    __host__ __device__ size_t at_b(size_t i, size_t column) const
     {
         return transpose_b ? column * k + i : i * n + column;
     }
 };
 
-// The largest error of elements spread over all C, over the bound of their sums.
+static constexpr unsigned check_threads = 256;
+
+// The error of element blockIdx.x * step of C over the bound of its sum.
 template <class T>
-static double error_of(const std::vector<T> &a, const std::vector<T> &b, const std::vector<T> &c,
-                       const Shape &s)
+__global__ static void find_error(const T *a, const T *b, const T *c, Shape s, size_t step,
+                                  double *error)
 {
-    const size_t step = c.size() / 997 + 1;
-    const double sums = sizeof(T) == 8 ? 0x1p-53 : 0x1p-24;
-    double worst = 0;
-    for (size_t e = 0; e < c.size(); e += step) {
-        const size_t product = e / s.c(), row = e % s.c() / s.n, column = e % s.n;
-        double sum = 0, magnitude = 0;
-        for (int i = 0; i < s.k; i++) {
-            const double term = Product<T>::get(a[product * s.a() + s.at_a(row, i)]) *
-                                Product<T>::get(b[product * s.b() + s.at_b(i, column)]);
-            sum += term;
-            magnitude += std::fabs(term);
-        }
-        const double bound =
-            (s.k + 1) * sums * magnitude + 2 * Product<T>::rounding * std::fabs(sum);
-        worst = std::fmax(worst, std::fabs(Product<T>::get(c[e]) - sum) / (bound + 1e-300));
+    __shared__ double sums[check_threads], magnitudes[check_threads];
+    const size_t e = blockIdx.x * step, number = e / s.c(), row = e % s.c() / s.n, column = e % s.n;
+    double sum = 0, magnitude = 0;
+    for (int i = static_cast<int>(threadIdx.x); i < s.k; i += check_threads) {
+        const double term = Product<T>::get(a[number * s.a() + s.at_a(row, i)]) *
+                            Product<T>::get(b[number * s.b() + s.at_b(i, column)]);
+        sum += term;
+        magnitude += fabs(term);
     }
+    sums[threadIdx.x] = sum;
+    magnitudes[threadIdx.x] = magnitude;
+    __syncthreads();
+    if (threadIdx.x > 0)
+        return;
+    for (unsigned i = 1; i < check_threads; i++) {
+        sum += sums[i];
+        magnitude += magnitudes[i];
+    }
+    const double rounding = sizeof(T) == 8 ? 0x1p-53 : 0x1p-24;
+    const double bound = (s.k + 1) * rounding * magnitude + 2 * Product<T>::rounding * fabs(sum);
+    error[blockIdx.x] = fabs(Product<T>::get(c[e]) - sum) / (bound + 1e-300);
+}
+
+// The largest error of a thousand elements spread over all C, over the bound of their sums.
+template <class T>
+static double error_of(const Context &context, const Device<T> &a, const Device<T> &b,
+                       const Device<T> &c, const Shape &s)
+{
+    const size_t step = c.count() / 997 + 1, count = (c.count() - 1) / step + 1;
+    const Device<double> errors(count);
+    std::vector<double> error(count);
+    find_error<T><<<static_cast<unsigned>(count), check_threads, 0, context.stream>>>(
+        a.get(), b.get(), c.get(), s, step, errors.get());
+    CHECKED(cudaGetLastError());
+    CHECKED(cudaStreamSynchronize(context.stream));
+    errors.read(error);
+    double worst = 0;
+    for (const double e : error)
+        worst = e <= worst ? worst : e; // NaN too
     return worst;
 }
 
@@ -132,12 +162,37 @@ static void product(const Context &context, const Shape &s, const T *a, const T 
             Product<T>::compute, CUBLAS_GEMM_DEFAULT));
 }
 
+template <class T> static void make(const Context &context, const Device<T> &data, uint64_t seed)
+{
+    fill<T><<<1024, 256, 0, context.stream>>>(data.get(), data.count(), seed);
+    CHECKED(cudaGetLastError());
+    CHECKED(cudaStreamSynchronize(context.stream));
+}
+
+// The stages of one run from host memory to host memory.
+template <class T> static void run_whole(const Context &context, const Shape &s, Stages &first)
+{
+    std::vector<T> host_a(s.a() * s.batch), host_b(s.b() * s.batch), host_c(s.c() * s.batch);
+    {
+        const Device<T> a(host_a.size()), b(host_b.size());
+        make(context, a, 1);
+        make(context, b, 2);
+        a.read(host_a);
+        b.read(host_b);
+    }
+    Laps laps;
+    const Device<T> a(host_a), b(host_b), c(host_c.size());
+    laps.add(first.upload);
+    product(context, s, a.get(), b.get(), c.get());
+    CHECKED(cudaStreamSynchronize(context.stream));
+    laps.add(first.run);
+    c.read(host_c);
+    laps.add(first.download);
+}
+
 template <class T>
 static Case multiply(const Context &context, const char *type, const char *name, const Shape &s)
 {
-    const std::vector<T> host_a = operand<T>(s.a() * s.batch, 1),
-                         host_b = operand<T>(s.b() * s.batch, 2);
-    std::vector<T> host_c(s.c() * s.batch);
     Case out;
     out.family = "matmul";
     out.name = name;
@@ -150,17 +205,12 @@ static Case multiply(const Context &context, const char *type, const char *name,
         out.problem.push_back({"transpose_a", 1});
     if (s.transpose_b)
         out.problem.push_back({"transpose_b", 1});
-    Laps laps;
-    const Device<T> a(host_a), b(host_b), c(host_c.size());
-    laps.add(out.first.upload);
-    product(context, s, a.get(), b.get(), c.get());
-    CHECKED(cudaStreamSynchronize(context.stream));
-    laps.add(out.first.run);
-    c.read(host_c);
-    laps.add(out.first.download);
-    out.error = error_of(host_a, host_b, host_c, s);
-    out.bound = 1;
-    laps.add(out.first.check);
+    if (!context.brief)
+        run_whole<T>(context, s, out.first);
+    const Device<T> a(s.a() * s.batch), b(s.b() * s.batch), c(s.c() * s.batch);
+    make(context, a, 1);
+    make(context, b, 2);
+    CHECKED(cudaMemset(c.get(), 0xff, c.count() * sizeof(T))); // NaN: what is not written shows
     // cuBLAS asks for memory of its own in a capture, unless it has some.
     const Device<char> workspace(size_t(64) << 20);
     CHECKED(cublasSetWorkspace(context.blas, workspace.get(), workspace.count()));
@@ -173,6 +223,10 @@ static Case multiply(const Context &context, const char *type, const char *name,
         out.samples = time_graph(context, graph, out.batch);
     }
     CHECKED(cublasSetStream(context.blas, context.stream)); // back to its own workspace
+    Laps laps;
+    out.error = error_of(context, a, b, c, s);
+    out.bound = 1;
+    laps.add(out.first.check);
     return out;
 }
 

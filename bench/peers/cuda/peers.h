@@ -28,6 +28,7 @@ struct Context {
     cusparseHandle_t sparse;
     double device_us;
     unsigned solves; // timed, of each whole solve
+    bool brief;      // many jobs: each without its stages, and with fewer samples
 };
 
 // Microseconds of each stage, as wavefit's results have them.
@@ -130,7 +131,7 @@ class Graph
     cudaGraphExec_t executable = nullptr;
 };
 
-// Device time of one of `batch` executions in the graph, several times.
+// Device time of one of `batch` executions in the graph, several times, when the clock is up.
 std::vector<double> time_graph(const Context &context, Graph &graph, unsigned batch);
 
 // Numbers from -1 to 1, the same for the same seed.

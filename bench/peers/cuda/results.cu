@@ -25,19 +25,23 @@ void Laps::add(double &stage)
 
 std::vector<double> time_graph(const Context &context, Graph &graph, unsigned batch)
 {
-    const int warm = 5, count = 21;
+    const double warm_us = 1e5;
+    const int least_warm = 5;
+    const size_t count = context.brief ? 7 : 21;
     std::vector<double> samples;
     cudaEvent_t begin, end;
     CHECKED(cudaEventCreate(&begin));
     CHECKED(cudaEventCreate(&end));
-    for (int i = 0; i < warm + count; i++) {
+    const double start = now_us();
+    for (int i = 0; samples.size() < count; i++) {
+        const bool warm = i >= least_warm && now_us() - start > warm_us;
         float ms = 0;
         CHECKED(cudaEventRecord(begin, context.stream));
         graph.launch();
         CHECKED(cudaEventRecord(end, context.stream));
         CHECKED(cudaEventSynchronize(end));
         CHECKED(cudaEventElapsedTime(&ms, begin, end));
-        if (i >= warm)
+        if (warm)
             samples.push_back(ms * 1e3 / batch);
     }
     CHECKED(cudaEventDestroy(begin));
