@@ -43,8 +43,8 @@ void wfi_operand_read(const wfi_operand *operand, uint64_t first, uint64_t step,
  * those of small whole numbers are; else 0. */
 double wfi_matmul_grain(const wfi_matmul_reference *w);
 
-/* reference.c: the reference with a watch and with lines of its own, for one of several threads. False: no
- * memory; it is to be closed all the same. */
+/* reference.c: the reference with lines of its own, for one of several threads, which sets the
+ * watch. False: no memory; it is to be closed all the same. */
 bool wfi_matmul_open_part(const wfi_matmul_reference *w, wfi_matmul_reference *part);
 void wfi_matmul_close_part(wfi_matmul_reference *part);
 /* Into how many parts a check of so many operations goes: the same on every machine. `bytes`: what
