@@ -12,7 +12,7 @@
 #define MOST_ROWS 8       /* a search begins with */
 #define HOPEFUL 4.0       /* times the least that the model expects */
 #define LEADING 3.0    /* times the best: how far a variant may be behind to be looked at further */
-#define WIDE_CHOICE 16 /* legal points drawn for each that is tried, where the model knows times */
+#define WIDE_CHOICE 64 /* legal points drawn for each that is tried, where the model knows times */
 #define WIDE_TRIES 512 /* for those: many are not legal */
 #define MOST_VARIANTS 64
 #define MOST_CHANGES 4 /* of the model's values, where these do not go with what is held */
