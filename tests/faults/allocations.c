@@ -1,6 +1,7 @@
 /* Allocations of wavefit's own that fail, in a program linked with --wrap for malloc, calloc and
- * realloc: the N-th one as WAVEFIT_FAIL_ALLOCATION=N asks, and with "N+" each from there on. Their
- * number is appended to the file WAVEFIT_FAULTY_COUNT when the program ends. */
+ * realloc: the N-th one as WAVEFIT_FAIL_ALLOCATION=N asks, or the K-th at a place (places.h) as
+ * "K@PLACE" does, and with "+" each from there on. Their number, and with WAVEFIT_FAULTY_PLACES
+ * their places, are appended to the file WAVEFIT_FAULTY_COUNT when the program ends. */
 #include "faults/allocations.h"
 
 #include <stdatomic.h>
@@ -8,9 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static atomic_uint asked;
+#include "faults/places.h"
+
+static atomic_uint asked, failed;
 static atomic_int allocated;
 static unsigned fails_at;
+static faulty_at fails_at_place;
+static atomic_bool was_there;
 static bool from_there_on, counting = true;
 
 void *__real_malloc(size_t bytes);
@@ -25,7 +30,15 @@ void __wrap_free(void *memory);
 static bool fails(void)
 {
     const unsigned n = counting ? atomic_fetch_add(&asked, 1) + 1 : 0;
-    return n > 0 && (n == fails_at || (from_there_on && fails_at > 0 && n > fails_at));
+    const bool is_there = n > 0 && faulty_place(0, &fails_at_place);
+    const bool later =
+        n > 0 && from_there_on && ((fails_at > 0 && n > fails_at) || atomic_load(&was_there));
+    const bool does = (n > 0 && n == fails_at) || is_there || later;
+    if (is_there)
+        atomic_store(&was_there, true);
+    if (does)
+        atomic_fetch_add(&failed, 1);
+    return does;
 }
 
 static void *counted(void *made)
@@ -76,8 +89,18 @@ __attribute__((constructor)) static void read_environment(void)
 {
     char plus = '\0';
     const char *text = getenv("WAVEFIT_FAIL_ALLOCATION");
-    if (text && sscanf(text, "%u%c", &fails_at, &plus) >= 1)
-        from_there_on = plus == '+';
+    const int place = text ? faulty_at_read(text, &fails_at_place) : 0;
+    if (place > 0)
+        plus = text[place];
+    else if (text && sscanf(text, "%u%c", &fails_at, &plus) < 1)
+        abort();
+    from_there_on = plus == '+';
+}
+
+static const char *name(int what)
+{
+    (void)what;
+    return "allocation";
 }
 
 __attribute__((destructor)) static void write_count(void)
@@ -86,6 +109,7 @@ __attribute__((destructor)) static void write_count(void)
     FILE *file = path ? fopen(path, "a") : NULL;
     if (!file)
         return;
-    fprintf(file, "allocations %u\n", atomic_load(&asked));
+    fprintf(file, "allocations %u\nfailed %u\n", atomic_load(&asked), atomic_load(&failed));
+    faulty_places_write(file, name);
     fclose(file);
 }

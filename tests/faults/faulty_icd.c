@@ -5,6 +5,9 @@
  * A test in the same process tells it by faulty.h. Another program's environment does:
  *   WAVEFIT_FAULTY="FUNCTION N CODE"   the N-th call fails with that VkResult
  *   WAVEFIT_FAULTY="FUNCTION N CODE+"  and the device, which CODE says is lost, stays so
+ *   WAVEFIT_FAULTY="FUNCTION K@PLACE CODE"  the K-th call at that place fails (places.h), and
+ *                                      likewise with "+"
+ *   WAVEFIT_FAULTY_PLACES=1            the counts have a line for each place
  *   WAVEFIT_FAULTY_COUNT=FILE          the counts are appended to FILE when an instance is
  *                                      destroyed and when the process ends
  *   WAVEFIT_CLOCK="wraps|stands|none|backwards"  of timestamps: the 36 bits that they have are full
@@ -25,6 +28,7 @@
 
 #define VK_NO_PROTOTYPES
 #include "faulty.h"
+#include "places.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define NO_HANDLE UINT64_C(0xbadbadbadbadbad0)
@@ -74,6 +78,7 @@ static struct {
 } real;
 
 static VkDevice last_device;
+static faulty_at asked_place;
 
 static bool discrete(void)
 {
@@ -87,9 +92,11 @@ static VkResult fault_of(int call)
     if (!atomic_load(&f->on))
         return VK_SUCCESS;
     const unsigned n = atomic_fetch_add(&f->count[call], 1) + 1;
+    const bool is_there =
+        (asked_place.k == 0 || call == f->call) && faulty_place(call, &asked_place);
     if (atomic_load(&f->is_lost) && calls[call].loses_device)
         return VK_ERROR_DEVICE_LOST;
-    if (call != f->call || n != f->at)
+    if (call != f->call || (asked_place.k ? !is_there : n != f->at))
         return VK_SUCCESS;
     atomic_fetch_add(&f->failed, 1);
     if (f->code == VK_ERROR_DEVICE_LOST && last_device && (f->stays || discrete()))
@@ -352,7 +359,7 @@ static VKAPI_ATTR void VKAPI_CALL families2(VkPhysicalDevice device, uint32_t *c
 __attribute__((constructor)) static void read_environment(void)
 {
     char name[64] = "", stays = '\0';
-    int code = 0;
+    int code = 0, length = 0;
     const char *asked = getenv("WAVEFIT_FAULTY"), *has = getenv("WAVEFIT_LESS");
     if (has && sscanf(has, "%31s %llu", less.what, &less.most) != 2)
         abort();
@@ -360,13 +367,22 @@ __attribute__((constructor)) static void read_environment(void)
         for (int n = 0; n < FAULTY_MOST_CODES; n++)
             calls[i].loses_device |= calls[i].codes[n] == VK_ERROR_DEVICE_LOST;
     atomic_store(&state.on, asked || getenv("WAVEFIT_FAULTY_COUNT"));
-    if (!asked || sscanf(asked, "%63s %u %d%c", name, &state.at, &code, &stays) < 3)
+    if (!asked || sscanf(asked, "%63s %n", name, &length) < 1)
         return;
+    const int place = faulty_at_read(asked + length, &asked_place);
+    if (place > 0 ? sscanf(asked + length + place, "%d%c", &code, &stays) < 1
+                  : sscanf(asked + length, "%u %d%c", &state.at, &code, &stays) < 2)
+        abort();
     state.code = (VkResult)code;
     state.stays = stays == '+';
     for (int i = 0; i < FAULTY_CALLS; i++)
         if (strcmp(calls[i].name, name) == 0)
             state.call = i;
+}
+
+static const char *call_name(int call)
+{
+    return calls[call].name;
 }
 
 __attribute__((destructor)) static void write_counts(void)
@@ -384,6 +400,7 @@ __attribute__((destructor)) static void write_counts(void)
     for (int i = 0; i < FAULTY_OBJECTS; i++)
         if (atomic_load(&state.alive[i]))
             fprintf(file, "left %s %d\n", objects[i], atomic_load(&state.alive[i]));
+    faulty_places_write(file, call_name);
     fprintf(file, "failed %u\n", atomic_load(&state.failed));
     fclose(file);
 }

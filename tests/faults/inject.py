@@ -5,16 +5,25 @@ must end with a right result and exit 0, or with one line of error and exit 1 (3
 opened), leave no Vulkan object and no allocation behind, neither crash nor hang, and leave a cache
 with which the next run is well.
 
-usage: inject.py TOOL [--calls N] [--allocations N] [--less N] [--seed N] [--jobs N]
-                 [--only COMMAND] [--seconds N]
+A fault is named by the place of the call in wavefit's code (places.h), by which of the calls at
+that place fails, and by the result. Most calls reach the same place again, so the same place with
+the same result is one class over all commands: its first call fails in the first command that
+reaches it, its last one in the last command, and a sample is drawn of all other calls.
+
+usage: inject.py TOOL [--every | --rest N] [--calls N] [--allocations N] [--less N] [--seed N]
+                 [--jobs N] [--only COMMAND] [--part I/N] [--seconds N]
   TOOL            wavefit, linked with tests/faults/allocations.c, on the driver of faulty_icd.c
-  --calls N       a sample of N faults of Vulkan's calls; without it, all
+  --every         each call with each result, not the first and the last of a class alone
+  --rest N        how many are drawn of the rest (1000)
+  --calls N       a sample of N classes of Vulkan's calls, by their first calls; none of the rest
   --allocations N the same of allocations
-  --less N        the same of devices that have less than they announce
+  --less N        a sample of N of the devices that have less than they announce; without it, all
+  --part I/N      the I-th of N parts of all this
   --seconds N     starts none after N seconds, in a drawn order, and says how many ran; SIGTERM and
                   SIGINT end it so, too
 """
 import argparse
+import collections
 import concurrent.futures
 import os
 import pathlib
@@ -27,6 +36,7 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 
 LOST = -4
 SEARCH = ["tune", "--generate", "poisson5:8", "--budget", "0.1"]
@@ -67,7 +77,7 @@ class Case:
 
 class Runner:
     def __init__(self, tool, folder):
-        self.tool, self.folder = tool, pathlib.Path(folder)
+        self.tool, self.folder, self.chains = tool, pathlib.Path(folder), {}
 
     def run(self, case, fault=None):
         """Exit code (None: it hangs), stdout, stderr, lines of the counts."""
@@ -96,25 +106,30 @@ class Runner:
         (self.folder / "warm").mkdir(exist_ok=True)
         shutil.move(work / "cache", self.folder / "warm" / name)
 
-    def faults(self, case):
-        """All faults of the calls that a run makes, and of its allocations."""
-        _, _, _, counts, work = self.run(case)
+    def places(self, case):
+        """How often a run comes to each place, and the results that Vulkan allows there."""
+        _, _, _, counts, work = self.run(case, {"WAVEFIT_FAULTY_PLACES": "1"})
         shutil.rmtree(work)
-        most, codes, allocations, calls, memory = {}, {}, 0, [], []
+        most, codes = {}, {"allocation": ["", "+"]}
         for words in map(str.split, counts):  # of each process, and of each instance
             if words[0] == "call":
-                most[words[1]] = max(most.get(words[1], 0), int(words[2]))
-                codes[words[1]] = [int(code) for code in words[3:]]
-            elif words[0] == "allocations":
-                allocations = max(allocations, int(words[1]))
-        for call, count in most.items():
-            for n in numbers(count):
-                calls += [{"WAVEFIT_FAULTY": f"{call} {n} {code}"} for code in codes[call]]
-                if LOST in codes[call]:
-                    calls.append({"WAVEFIT_FAULTY": f"{call} {n} {LOST}+"})
-        for n in range(1, allocations + 1):
-            memory += [{"WAVEFIT_FAIL_ALLOCATION": f"{n}{plus}"} for plus in ("", "+")]
-        return [(case, fault) for fault in calls], [(case, fault) for fault in memory]
+                codes[words[1]] = words[3:] + [f"{LOST}+"] * (str(LOST) in words[3:])
+            elif words[0] == "place":
+                name, place, count, chain = words[1:]
+                most[name, place] = max(most.get((name, place), 0), int(count))
+                self.chains[place] = chain.split(",")
+        return {(name, place, code): count
+                for (name, place), count in most.items() for code in codes[name]}
+
+    def functions(self, fault):
+        """The functions of the place where the fault was, the innermost first."""
+        place = re.search(r"@(\w+)", str(fault))
+        if not place or not shutil.which("addr2line"):
+            return ""
+        called = [hex(int(address, 16) - 1) for address in self.chains[place[1]]]
+        names = subprocess.run(["addr2line", "-f", "-e", self.tool, *called], text=True,
+                               capture_output=True, check=False).stdout.splitlines()[::2]
+        return "".join(f"    in {name}\n" for name in names)
 
     def judge(self, case, fault):
         """None, or what is wrong; and how the run ended."""
@@ -139,7 +154,9 @@ class Runner:
         kept = case.kind != "discrete" and str(fault).endswith("+'}")
         if not wrong and left and not kept:
             wrong = "objects are left: " + ", ".join(left)
-        ended = "told" if code else "well"
+        missed = fault and not any(line.startswith("failed ") and line != "failed 0"
+                                   for line in counts)
+        ended = "missed" if missed else "told" if code else "well"
         cache = work / "cache"
         if not wrong and cache.exists():
             left = [str(path) for path in cache.rglob("*") if TEMPORARY.search(path.name)]
@@ -150,23 +167,80 @@ class Runner:
             settings = {**case.environment(), **fault}
             setting = " ".join(f"{key}='{value}'" for key, value in settings.items())
             wrong = f"{case}: {wrong}\n  {setting} wavefit {' '.join(case.argv)}\n"
+            wrong += self.functions(fault)
             wrong += "".join(f"    {line}\n" for line in (out[-600:] + err[-1500:]).splitlines())
         return wrong, ended
+
+
+def setting(name, k, place, code):
+    if name == "allocation":
+        return {"WAVEFIT_FAIL_ALLOCATION": f"{k}@{place}{code}"}
+    return {"WAVEFIT_FAULTY": f"{name} {k}@{place} {code}"}
+
+
+class Faults:
+    """All faults of calls or of allocations: `classes` has where each place is reached, as pairs
+    of a case and the number of times."""
+
+    def __init__(self, is_of, reached):
+        self.classes = {}
+        for case, places in reached:
+            for key, count in places.items():
+                if is_of(key[0]):
+                    self.classes.setdefault(key, []).append((case, count))
+
+    def every(self):
+        return [(case, setting(name, k, place, code))
+                for (name, place, code), reached in self.classes.items()
+                for case, count in reached for k in numbers(count)]
+
+    def firsts(self):
+        return [(reached[0][0], setting(name, 1, place, code))
+                for (name, place, code), reached in self.classes.items()]
+
+    def lasts(self):
+        """Where the last call is not the first."""
+        ends = [(key, *reached[-1]) for key, reached in self.classes.items()
+                if reached[-1][1] > 1 or len(reached) > 1]
+        return [(case, setting(name, count, place, code))
+                for (name, place, code), case, count in ends]
+
+    def chosen(self, options, count):
+        """By the names of groups."""
+        if options.every:
+            return {"every call": self.every()}
+        firsts, lasts = self.firsts(), self.lasts()
+        if count is not None:
+            return {"first of a class": draw(firsts, count, options.seed)}
+        known = {(str(case), *fault.values()) for case, fault in firsts + lasts}
+        rest = [(case, fault) for case, fault in self.every()
+                if (str(case), *fault.values()) not in known]
+        return {"first of a class": firsts, "last of a class": lasts,
+                "drawn of the rest": draw(rest, options.rest, options.seed)}
 
 
 def draw(faults, count, seed):
     return faults if count is None else random.Random(seed).sample(faults, min(count, len(faults)))
 
 
+def is_in(part, case, fault):
+    """Of one part, whatever other faults this run happens to know."""
+    index, count = map(int, part.split("/"))
+    return zlib.crc32(f"{case} {fault}".encode()) % count == index - 1
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
+    parser.add_argument("--every", action="store_true")
+    parser.add_argument("--rest", type=int, default=1000)
     parser.add_argument("--calls", type=int)
     parser.add_argument("--allocations", type=int)
     parser.add_argument("--less", type=int)
     parser.add_argument("--seed", type=int, default=19)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default=None)
+    parser.add_argument("--part", default="1/1")
     parser.add_argument("--seconds", type=float, default=None)
     options = parser.parse_args()
     os.environ["VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING"] = "1"
@@ -175,41 +249,53 @@ def main():
         signal.signal(number, lambda *_: over.set())
     names = list(COMMANDS) if options.only is None else [options.only]
     cases = [Case(name, kind) for name in names for kind in ("warm", "cold", "discrete")]
-    ends, began = {"well": 0, "told": 0, "wrong": 0}, time.monotonic()
+    ends, began = {"well": 0, "told": 0, "missed": 0, "wrong": 0}, time.monotonic()
     with (tempfile.TemporaryDirectory() as folder,
           concurrent.futures.ThreadPoolExecutor(options.jobs) as pool):
         runner = Runner(os.path.abspath(options.tool), folder)
         list(pool.map(runner.prepare, names))
-        calls, allocations = [], []
-        for case, (some, others) in zip(cases, pool.map(runner.faults, cases)):
-            if not some or not others:
-                sys.exit(f"{case}: no calls are counted: this is not the driver, or the tool")
-            calls += some
-            allocations += others
+        reached = list(zip(cases, pool.map(runner.places, cases)))
+        calls = Faults(lambda name: name != "allocation", reached)
+        allocations = Faults(lambda name: name == "allocation", reached)
+        if not calls.classes or not allocations.classes:
+            sys.exit("no calls are counted: this is not the driver, or the tool")
         # No memory for what a command keeps of its case: one said nothing, and exited with 0.
-        early = [(case, fault) for case, fault in allocations if case.kind == "cold" and
-                 fault["WAVEFIT_FAIL_ALLOCATION"] == "10+"]
+        early = [(case, {"WAVEFIT_FAIL_ALLOCATION": "10+"}) for case in cases
+                 if case.kind == "cold"]
         less = [(case, {"WAVEFIT_LESS": f"{what} {most}"}) for case in cases
                 for what, values in LESS.items() for most in values]
-        chosen = (early + draw(calls, options.calls, options.seed) +
-                  draw(allocations, options.allocations, options.seed) +
-                  draw(less, options.less, options.seed))
+        print(f"seed {options.seed}: {len(calls.classes)} classes of {len(calls.every())} faults "
+              f"of calls, {len(allocations.classes)} of {len(allocations.every())} of allocations",
+              flush=True)
+        groups = {"earlier faults": early, "first of a class": [], "last of a class": [],
+                  "less than announced": draw(less, options.less, options.seed)}
+        for faults, count in ((calls, options.calls), (allocations, options.allocations)):
+            for group, some in faults.chosen(options, count).items():
+                groups[group] = groups.get(group, []) + some
         if options.seconds:
-            random.Random(options.seed).shuffle(chosen)
+            for some in groups.values():
+                random.Random(options.seed).shuffle(some)
+        chosen = [(group, *one) for group, some in groups.items() for one in some
+                  if is_in(options.part, *one)]
 
         def judge(one):
             if options.seconds and time.monotonic() - began > options.seconds:
                 over.set()
-            return (None, None) if over.is_set() else runner.judge(*one)
+            wrong, ended = (None, None) if over.is_set() else runner.judge(*one[1:])
+            # A signal to all processes of a group ends the tool, too.
+            return (None, None) if wrong and over.wait(0.5) else (wrong, ended)
 
-        for wrong, ended in pool.map(judge, chosen):
+        done = collections.Counter()
+        for (group, *_), (wrong, ended) in zip(chosen, pool.map(judge, chosen)):
+            done[group] += ended is not None
             if ended:
                 ends["wrong" if wrong else ended] += 1
             if wrong:
                 print("FAILED:", wrong, flush=True)
-    print(f"{sum(ends.values())} faults of {len(calls)} calls, {len(allocations)} allocations and "
-          f"{len(less)} devices with less: {ends['well']} right results, {ends['told']} errors, "
-          f"{ends['wrong']} failures")
+    for group, count in collections.Counter(group for group, *_ in chosen).items():
+        print(f"{group}: {done[group]} of {count}")
+    print(f"{sum(ends.values())} faults: {ends['well']} right results, {ends['told']} errors, "
+          f"{ends['missed']} whose call this run did not make, {ends['wrong']} failures")
     if not ends["well"] or not ends["told"]:
         sys.exit("the faults did not show")
     return 1 if ends["wrong"] else 0
