@@ -163,8 +163,10 @@ __global__ void himeno_step(Himeno h)
 
 static void himeno_record(const Context &context, Himeno &h, int iterations)
 {
-    const dim3 threads(64, 4),
-        blocks((h.nk - 2 + 63) / 64, (h.nj - 2 + 3) / 4, static_cast<unsigned>(h.ni - 2));
+    const bool narrow = h.nk - 2 <= 32;
+    const dim3 threads(narrow ? 32 : 64, narrow ? 8 : 4),
+        blocks((h.nk - 3 + threads.x) / threads.x, (h.nj - 3 + threads.y) / threads.y,
+               static_cast<unsigned>(h.ni - 2));
     for (int i = 0; i < iterations; i++) {
         CHECKED(cudaMemsetAsync(h.gosa, 0, sizeof(float), context.stream));
         himeno_step<<<blocks, threads, 0, context.stream>>>(h);
@@ -183,6 +185,7 @@ static bool himeno_extent(const std::string &size, Himeno &h)
                  {"M", 128, 128, 256},
                  {"L", 256, 256, 512},
                  {"XL", 512, 512, 1024}};
+    int used = 0;
     for (const auto &s : sizes)
         if (size == s.name) {
             h.ni = s.ni;
@@ -190,7 +193,8 @@ static bool himeno_extent(const std::string &size, Himeno &h)
             h.nk = s.nk;
             return true;
         }
-    return false;
+    return std::sscanf(size.c_str(), "%dx%dx%d%n", &h.nk, &h.nj, &h.ni, &used) == 3 &&
+           static_cast<size_t>(used) == size.size() && h.ni > 2 && h.nj > 2 && h.nk > 2;
 }
 
 // The first step on the host in f64, of cells spread over the grid: the largest error.
@@ -217,13 +221,12 @@ static double himeno_error(const Himeno &device, const std::vector<float> &start
     return worst;
 }
 
-Case himeno(const Context &context, const std::string &size, int iterations)
+bool himeno(const Context &context, const std::string &size, int iterations,
+            std::vector<Case> &cases)
 {
     Himeno h = {};
-    if (!himeno_extent(size, h)) {
-        std::fprintf(stderr, "cuda_peers: himeno: '%s' is not XS, S, M, L or XL\n", size.c_str());
-        std::exit(2);
-    }
+    if (!himeno_extent(size, h))
+        return false;
     const size_t n = static_cast<size_t>(h.ni) * h.nj * h.nk,
                  plane = static_cast<size_t>(h.nj) * h.nk;
     std::vector<float> start(n), a(4 * n, 1.0f), b(3 * n, 0.0f), c(3 * n, 1.0f), bound(n, 1.0f),
@@ -274,5 +277,6 @@ Case himeno(const Context &context, const std::string &size, int iterations)
         out.samples = time_graph(context, graph, out.batch);
     }
     out.extras = {{"iterations", iterations}, {"gosa", last}};
-    return out;
+    cases.push_back(out);
+    return true;
 }

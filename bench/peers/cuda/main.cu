@@ -1,10 +1,12 @@
 // The same jobs as wavefit's commands, by cuBLAS, cuSPARSE and plain CUDA, from host memory to host
 // memory. Every result is checked against double precision on the host.
-//   cuda_peers [--json FILE] [--solves N] [--drawn FILE | JOB…]
+//   cuda_peers [--json FILE] [--solves N] [--seed S] [--drawn FILE | JOB…]
 // A JOB is matmul:TYPE:MxNxK, spmv:TYPE:SIDE and cg:TYPE:SIDE (27-point matrices of SIDE^3 cells),
-// laplace:NXxNY or himeno:SIZE:ITERATIONS. Without jobs those of bench/notes/core.md run. FILE has
-// what `wavefit bench --suite drawn --list` prints; its products are run, without the stages from
-// host memory to host memory, which would take longer than all else.
+// spmv:TYPE:KIND:SIZE (as wavefit's --generate has it), stencil:TYPE:NAME, laplace:NXxNY or
+// himeno:SIZE:ITERATIONS. Without jobs those of bench/notes/core.md run. FILE has what
+// `wavefit bench --suite drawn --seed S --list` prints; with the same seed matrices are the same.
+// Its products are run without the stages from host memory to host memory, which would take longer
+// than all else.
 #include <cstring>
 #include <fstream>
 
@@ -63,53 +65,57 @@ static Context make_context()
     CHECKED(cudaDeviceSynchronize());
     c.device_us = now_us() - begin;
     c.solves = 5;
+    c.seed = 1;
     return c;
 }
 
 // False where the text names no job.
-static bool run_job(const Context &context, const char *text, std::vector<Case> &cases)
+static bool run_job(const Context &context, const std::string &job, std::vector<Case> &cases)
 {
-    char type[8] = "";
+    const char *const text = job.c_str();
+    char type[8] = "", size[32] = "";
     int a = 0, b = 0, used = 0;
     const auto whole = [&] { return used > 0 && text[used] == '\0'; };
-    if (std::sscanf(text, "matmul:%7[^:]:%n", type, &used) == 1 && used > 0) {
-        if (!matmul(context, type, text + used, cases))
-            return false;
-    } else if (std::sscanf(text, "spmv:%7[^:]:%d%n", type, &a, &used) == 2 && whole())
-        cases.push_back(spmv(context, type, a));
-    else if (std::sscanf(text, "cg:%7[^:]:%d%n", type, &a, &used) == 2 && whole())
+    const auto named = [&](const char *format) {
+        return std::sscanf(text, format, type, &used) == 1 && used > 0;
+    };
+    if (named("matmul:%7[^:]:%n"))
+        return matmul(context, type, text + used, cases);
+    if (named("spmv:%7[^:]:%n"))
+        return spmv(context, type, text + used, cases);
+    if (named("stencil:%7[^:]:%n"))
+        return stencil(context, type, text + used, cases);
+    if (std::sscanf(text, "himeno:%31[^:]:%d%n", size, &a, &used) == 2 && whole())
+        return himeno(context, size, a, cases);
+    if (std::sscanf(text, "cg:%7[^:]:%d%n", type, &a, &used) == 2 && whole())
         cases.push_back(cg(context, type, a));
     else if (std::sscanf(text, "laplace:%dx%d%n", &a, &b, &used) == 2 && whole())
         cases.push_back(laplace(context, a, b));
-    else if (std::sscanf(text, "himeno:%7[^:]:%d%n", type, &a, &used) == 2 && whole())
-        cases.push_back(himeno(context, type, a));
     else
         return false;
-    print_case(cases.back());
     return true;
 }
 
-// Lines "matmul TYPE NAME"; how many others there are is told.
+// The jobs of lines "FAMILY TYPE NAME"; Himeno's names have its family before them.
 static std::vector<std::string> drawn_jobs(const char *path)
 {
+    const std::string himeno = "himeno f32 himeno ";
     std::vector<std::string> jobs;
     std::ifstream file(path);
-    unsigned others = 0;
     if (!file) {
         std::fprintf(stderr, "cuda_peers: %s cannot be read\n", path);
         std::exit(2);
     }
     for (std::string line; std::getline(file, line);) {
         const size_t type = line.find(' '), name = line.find(' ', type + 1);
-        if (type != std::string::npos && name != std::string::npos && line.find("matmul ") == 0)
-            jobs.push_back("matmul:" + line.substr(type + 1, name - type - 1) + ":" +
-                           line.substr(name + 1));
+        if (line.find(himeno) == 0)
+            jobs.push_back("himeno:" + line.substr(himeno.size()) + ":20");
+        else if (type != std::string::npos && name != std::string::npos)
+            jobs.push_back(line.substr(0, type) + ":" + line.substr(type + 1, name - type - 1) +
+                           ":" + line.substr(name + 1));
         else
-            others++;
+            jobs.push_back(line);
     }
-    if (others)
-        std::fprintf(stderr, "cuda_peers: %u problems of %s are no products and are left out\n",
-                     others, path);
     return jobs;
 }
 
@@ -139,17 +145,21 @@ int main(int argc, char **argv)
             context.brief = true;
         } else if (std::strcmp(argv[i], "--solves") == 0 && i + 1 < argc)
             context.solves = static_cast<unsigned>(std::atoi(argv[++i]));
+        else if (std::strcmp(argv[i], "--seed") == 0 && i + 1 < argc)
+            context.seed = std::strtoull(argv[++i], nullptr, 10);
         else
             jobs.push_back(argv[i]);
     if (jobs.empty())
         jobs.assign(std::begin(usual), std::end(usual));
     std::printf("device: context, cuBLAS and cuSPARSE opened in %.0f us\n", context.device_us);
-    for (const std::string &job : jobs)
-        if (!run_job(context, job.c_str(), cases)) {
+    for (const std::string &job : jobs) {
+        if (!run_job(context, job, cases)) {
             std::fprintf(stderr, "cuda_peers: no job: '%s' (see the head of main.cu)\n",
                          job.c_str());
             return 2;
         }
+        print_case(cases.back());
+    }
     if (json && !write_results(json, argc, argv, context, cases)) {
         std::fprintf(stderr, "cuda_peers: %s could not be written\n", json);
         return 1;

@@ -29,6 +29,7 @@ struct Context {
     double device_us;
     unsigned solves; // timed, of each whole solve
     bool brief;      // many jobs: each without its stages, and with fewer samples
+    uint64_t seed;   // of random numbers
 };
 
 // Microseconds of each stage, as wavefit's results have them.
@@ -162,14 +163,24 @@ template <class T> constexpr const char *type_name()
     return sizeof(T) == 8 ? "f64" : "f32";
 }
 
-// Of the type (f32, f64, f16 or bf16) and the sizes as `wavefit bench --suite drawn` names them:
-// "4 of 33x20x17 A^T". False where it names none.
+// Each adds the case that the name says, as `wavefit bench --suite drawn --list` prints names, and
+// gives false where it says none.
+
+// Of f32, f64, f16 or bf16: "4 of 33x20x17 A^T".
 bool matmul(const Context &context, const std::string &type, const char *name,
             std::vector<Case> &cases);
-Case spmv(const Context &context, const std::string &type, int side);
+// Of f32 or f64; a number alone is the side of a 27-point matrix.
+bool spmv(const Context &context, const std::string &type, const std::string &name,
+          std::vector<Case> &cases);
+// "382x23x336": the contiguous axis is the first, as wavefit has it; or "M", an official size.
+bool himeno(const Context &context, const std::string &size, int iterations,
+            std::vector<Case> &cases);
+// Of f32, f64 or f16: "498x19x213 star 3 periodic, 7 steps".
+bool stencil(const Context &context, const std::string &type, const std::string &name,
+             std::vector<Case> &cases);
+
 Case cg(const Context &context, const std::string &type, int side);
 Case laplace(const Context &context, int nx, int ny);
-Case himeno(const Context &context, const std::string &size, int iterations);
 
 void print_case(const Case &c);
 // False where the file could not be written.

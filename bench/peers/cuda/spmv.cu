@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "peers.h"
+#include "matrices.h"
 
 // A matrix on the device, described and preprocessed for one algorithm.
 template <class T> struct Prepared {
@@ -63,15 +63,15 @@ static double error_of(const Csr &m, const std::vector<T> &x, const std::vector<
     return worst;
 }
 
-template <class T> static Case multiply(const Context &context, int side)
+template <class T>
+static Case multiply(const Context &context, const Csr &m, const std::string &name, uint64_t seed)
 {
-    const Csr m = poisson27(side);
     const std::vector<T> host_values = values_of<T>(m),
-                         host_x = random_values<T>(static_cast<size_t>(m.rows), 1);
+                         host_x = random_values<T>(static_cast<size_t>(m.rows), seed);
     std::vector<T> host_y(static_cast<size_t>(m.rows));
     Case out;
     out.family = "spmv";
-    out.name = "poisson27:" + std::to_string(side);
+    out.name = name;
     out.type = type_name<T>();
     out.variant = "cuSPARSE";
     out.problem = {{"rows", m.rows}, {"columns", m.rows}, {"entries", double(m.columns.size())}};
@@ -112,7 +112,15 @@ template <class T> static Case multiply(const Context &context, int side)
     return out;
 }
 
-Case spmv(const Context &context, const std::string &type, int side)
+bool spmv(const Context &context, const std::string &type, const std::string &name,
+          std::vector<Case> &cases)
 {
-    return type == "f64" ? multiply<double>(context, side) : multiply<float>(context, side);
+    const bool side = name.find_first_not_of("0123456789") == std::string::npos;
+    const std::string matrix = side ? "poisson27:" + name : name;
+    Csr m;
+    if ((type != "f32" && type != "f64") || !make_matrix(matrix, context.seed, m))
+        return false;
+    cases.push_back(type == "f64" ? multiply<double>(context, m, matrix, context.seed)
+                                  : multiply<float>(context, m, matrix, context.seed));
+    return true;
 }
