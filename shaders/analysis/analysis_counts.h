@@ -3,11 +3,12 @@
 #ifndef ANALYSIS_COUNTS_H
 #define ANALYSIS_COUNTS_H
 
-#define COUNTS_SHORTEST 0
-#define COUNTS_LONGEST 1
-#define COUNTS_BANDWIDTH 2
-#define COUNTS_BAD_ROW 3   /* the first offset that is below the one before; 2^32 - 1: none */
-#define COUNTS_BAD_ENTRY 4 /* the first entry whose column is not in the matrix; likewise */
+#define COUNTS_BAD_ROW 0   /* the first offset that is below the one before; 2^32 - 1: none */
+#define COUNTS_BAD_ENTRY 1 /* the first entry whose column is not in the matrix; likewise */
+#define COUNTS_SHORTEST 2
+#define COUNTS_LEAST 3 /* words before this one are least values, the others sums and largest */
+#define COUNTS_LONGEST 3
+#define COUNTS_BANDWIDTH 4
 #define COUNTS_SQUARES 5
 #define COUNTS_TAKEN 7
 #define COUNTS_NEEDED 9

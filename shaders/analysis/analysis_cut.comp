@@ -17,9 +17,9 @@ const uint TILE = 512, MOST_SUBGROUP = 128, REACH = TILE + MOST_SUBGROUP, ITEMS 
 shared uint lengths[REACH], longest[REACH], log_heights[TILE];
 shared uint begins[TILE]; // of slices, in the tile
 
-uint row_at(uint place)
+uint row_at(uint place, uint ordered)
 {
-    return push.in_order != 0 ? place : work[push.order_at + push.rows - push.ordered + place];
+    return push.in_order != 0 ? place : work[push.order_at + push.rows - ordered + place];
 }
 
 // Slices that begin at each row of the tile, by the longest of 1, 2, 4 … rows from it on.
@@ -29,7 +29,7 @@ void find_heights(uint tile, uint ordered)
     for (uint i = local; i < REACH; i += size) {
         uint at = tile * TILE + i, length = 0;
         if (at < ordered) {
-            uint row = row_at(at);
+            uint row = row_at(at, ordered);
             length = row_offsets[row + 1] - row_offsets[row];
         }
         lengths[i] = longest[i] = length;
@@ -72,7 +72,7 @@ void write_slice(uint number, uint tile, uint at, uint ordered)
 void main()
 {
     uint local = gl_LocalInvocationIndex, tile = group_number();
-    uint ordered = push.ordered;
+    uint ordered = ordered_rows();
     if (tile * TILE >= ordered)
         return;
     uint here = min(TILE, ordered - tile * TILE);
@@ -100,7 +100,7 @@ void main()
     for (uint i = local; i < next - first; i += gl_WorkGroupSize.x)
         write_slice(first + i, tile, begins[i], ordered);
     for (uint i = local; i < here; i += gl_WorkGroupSize.x) {
-        uint row = row_at(tile * TILE + i);
+        uint row = row_at(tile * TILE + i, ordered);
         slices[push.list_at + tile * TILE + i] = row | (lengths[i] == 0 ? 0x80000000u : 0);
     }
 #endif

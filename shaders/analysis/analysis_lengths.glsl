@@ -12,7 +12,7 @@ layout(push_constant) uniform Push {
     uint tiles_at, supers_at, entries_at;
     uint list_at, info_at, loads_at, segments_at; // in the work of the slices
     uint in_order;      // 1: rows are not sorted, and order_at is not filled
-    uint ordered;       // rows that one subgroup multiplies
+    uint ordered;       // rows that one subgroup multiplies; NOT_KNOWN: the state has them
     uint above, upto;   // EQUAL: only rows of more and at most so many entries are taken, but empty
                         // ones too where above is 0
     uint block_entries; // EQUAL: that a block has room for
@@ -21,11 +21,19 @@ layout(push_constant) uniform Push {
 const uint SEGMENT_LOADS = 4, GROUP_ROW_LOADS = 8; // as in sliced.c
 // Of rows that one subgroup multiplies, where there are others: their classes are below, and last
 // among them rows that are not taken.
-const uint FIRST_KEY = 16;
+const uint FIRST_KEY = 15;
+const uint LOCAL_WINDOW = 256; // rows; windows up to it are sorted by analysis_window
+const uint NOT_KNOWN = 0xffffffffu;
 
 // Words of the state.
 const uint STATE_SHARED_ROWS = 0, STATE_SHARED_SLICES = 1, STATE_SEGMENT_SLICES = 2,
-           STATE_LONG_ROWS = 3, STATE_SLICES = 4;
+           STATE_LONG_ROWS = 3, STATE_SLICES = 4, STATE_ORDERED = 5;
+
+// Rows that one subgroup multiplies.
+uint ordered_rows()
+{
+    return push.ordered == NOT_KNOWN ? work[push.state_at + STATE_ORDERED] : push.ordered;
+}
 
 bool is_taken(uint length)
 {

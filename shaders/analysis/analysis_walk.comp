@@ -15,7 +15,7 @@ const uint RUN = 64;   // tiles
 
 void main()
 {
-    uint tiles = divide_up(push.ordered, TILE), runs = divide_up(tiles, RUN);
+    uint tiles = divide_up(ordered_rows(), TILE), runs = divide_up(tiles, RUN);
     uint number = group_number(), local = gl_LocalInvocationIndex;
 #if defined(SUPERS)
     if (number >= runs || local >= push.subgroup)
@@ -32,7 +32,7 @@ void main()
 #elif defined(ALL)
     if (number != 0 || local != 0)
         return;
-    uint entry = 0, count = push.shared_slices;
+    uint entry = 0, count = work[push.state_at + STATE_SHARED_SLICES];
     for (uint run = 0; run < runs; run++) {
         uint at = push.supers_at + 2 * (run * push.subgroup + entry);
         work[push.entries_at + 2 * run * RUN] = entry;

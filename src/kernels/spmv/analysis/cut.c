@@ -4,11 +4,13 @@
 #include "wfi_shaders.h"
 
 /* As in the shaders. */
-#define FIRST_KEY 16
+#define FIRST_KEY 15
+#define LOCAL_WINDOW 256
+#define NOT_KNOWN UINT32_MAX
 #define CUT_TILE 512
 #define WALK_RUN 64
 #define STATE_WORDS 8
-enum { SHARED_ROWS, SHARED_SLICES, SEGMENT_SLICES, LONG_ROWS, SLICES };
+enum { SHARED_ROWS, SHARED_SLICES, SEGMENT_SLICES, LONG_ROWS, SLICES, ORDERED };
 
 _Static_assert(sizeof(wfi_cut_push) == 92 && sizeof(wfi_cut_push) <= WFI_PASS_PUSH,
                "members lie as in analysis_lengths.glsl");
@@ -65,12 +67,19 @@ static void walk_pass(wfi_cutter *c, const wfi_spirv *spirv, uint64_t groups)
     wfi_passes_dispatch(c->passes, &kernel, groups, &work, &c->push);
 }
 
+/* Whether rows are sorted by windows and classes at once, since windows are too large for a
+ * work-group's shared memory. */
+static bool has_keys_of_windows(const wfi_cutter *c)
+{
+    return c->push.window > LOCAL_WINDOW;
+}
+
 /* The largest key that a row can have. */
 static uint64_t largest_key(const wfi_cutter *c, bool reorders)
 {
     const wfi_cut_push *p = &c->push;
     const uint64_t first = reorders ? FIRST_KEY : 0;
-    return p->window > 1
+    return has_keys_of_windows(c)
                ? first + ((p->rows - 1) / p->window + UINT64_C(1)) * (p->direct + UINT64_C(1))
                : first;
 }
@@ -81,7 +90,7 @@ static wf_result start(wfi_cutter *c, bool reorders)
     wfi_cut_push *p = &c->push;
     const uint64_t tiles = wfi_groups_of(p->rows, CUT_TILE), runs = wfi_groups_of(tiles, WALK_RUN);
     p->in_order = !reorders && p->window <= 1;
-    const uint64_t key = largest_key(c, reorders), sorted = p->in_order ? 0 : p->rows;
+    const uint64_t key = largest_key(c, reorders), sorted = key ? p->rows : 0;
     if (key > UINT32_MAX || p->subgroup > WFI_PASS_GROUP)
         return WF_NOT_READY;
     while (c->key_bits < 32 && key >> c->key_bits)
@@ -89,7 +98,7 @@ static wf_result start(wfi_cutter *c, bool reorders)
     uint64_t words = 0;
     p->state_at = wfi_take_words(&words, STATE_WORDS);
     p->keys_at = wfi_take_words(&words, sorted);
-    p->order_at = wfi_take_words(&words, sorted + 1);
+    p->order_at = wfi_take_words(&words, p->in_order ? 0 : p->rows);
     c->other_at = wfi_take_words(&words, sorted);
     c->counts_at = wfi_take_words(&words, sorted ? wfi_sort_words(sorted) : 0);
     c->sums_at = wfi_take_words(&words, sorted ? wfi_scan_words(sorted + 1) : 0);
@@ -102,62 +111,63 @@ static wf_result start(wfi_cutter *c, bool reorders)
     return result;
 }
 
-static void read_words(wfi_cutter *c, uint32_t at, uint32_t count, uint32_t *words)
-{
-    VkDescriptorBufferInfo info = wfi_pass_whole(c->work);
-    info.offset = at * UINT64_C(4);
-    info.range = count * UINT64_C(4);
-    wfi_passes_read(c->passes, info, words);
-}
-
 /* Counts the rows that several subgroups multiply and those that one does, and leaves each of these
- * its place among its like where the order will be. */
-static wf_result count_shared(wfi_cutter *c)
+ * its place among its like where the order will be, if keys are made of it. */
+static void count_shared(wfi_cutter *c)
 {
-    uint32_t state[STATE_WORDS];
-    const uint32_t end = c->push.order_at + c->push.rows;
-    wfi_passes_fill(c->passes, c->work, end * UINT64_C(4), 4, 0);
     lengths_pass(c, &wfi_spv_analysis_direct, wfi_groups_of(c->push.rows, WFI_PASS_GROUP));
-    wfi_passes_scan(c->passes, wfi_pass_whole(c->work), c->push.order_at, c->push.rows + 1,
-                    c->sums_at);
-    read_words(c, c->push.state_at, STATE_WORDS, state);
-    read_words(c, end, 1, &c->push.ordered);
-    wf_result result = wfi_passes_run(c->passes);
-    c->push.shared_rows = state[SHARED_ROWS];
-    c->push.shared_slices = state[SHARED_SLICES];
-    return result;
+    if (has_keys_of_windows(c))
+        wfi_passes_scan(c->passes, wfi_pass_whole(c->work), c->push.order_at, c->push.rows,
+                        c->sums_at);
 }
 
 static void sort_rows(wfi_cutter *c)
 {
     const wfi_sort sort = {
         c->push.rows, c->push.keys_at, c->key_bits, {c->other_at, c->push.order_at}, c->counts_at};
-    lengths_pass(c, &wfi_spv_analysis_keys, wfi_groups_of(c->push.rows, WFI_PASS_GROUP));
-    c->push.order_at = wfi_passes_sort(c->passes, wfi_pass_whole(c->work), &sort);
+    if (c->key_bits) {
+        lengths_pass(c, &wfi_spv_analysis_keys, wfi_groups_of(c->push.rows, WFI_PASS_GROUP));
+        c->push.order_at = wfi_passes_sort(c->passes, wfi_pass_whole(c->work), &sort);
+    }
+    if (c->push.window > 1 && !has_keys_of_windows(c))
+        lengths_pass(c, &wfi_spv_analysis_window, wfi_groups_of(c->push.rows, c->push.window));
+}
+
+/* What the host needs to know of the slices. */
+static void take_state(wfi_cutter *c, const uint32_t *state, bool reorders)
+{
+    c->push.ordered = reorders ? state[ORDERED] : c->push.rows;
+    c->push.shared_rows = state[SHARED_ROWS];
+    c->push.shared_slices = state[SHARED_SLICES];
+    c->slices_count = state[SLICES];
+    c->segment_slices = state[SEGMENT_SLICES];
+    c->long_rows = state[LONG_ROWS];
 }
 
 wf_result wfi_cut(wfi_cutter *c, bool reorders)
 {
     uint32_t state[STATE_WORDS];
-    c->push.ordered = c->push.rows;
+    c->push.ordered = reorders ? NOT_KNOWN : c->push.rows;
     wf_result result = start(c, reorders);
-    if (result == WF_SUCCESS && reorders)
-        result = count_shared(c);
     if (result != WF_SUCCESS)
         return result;
+    if (reorders)
+        count_shared(c);
     if (!c->push.in_order)
         sort_rows(c);
-    const uint64_t tiles = wfi_groups_of(c->push.ordered, CUT_TILE);
+    const uint64_t tiles = wfi_groups_of(c->push.rows, CUT_TILE);
     const uint64_t runs = wfi_groups_of(tiles, WALK_RUN);
     lengths_pass(c, &wfi_spv_analysis_cut_tiles, tiles);
     walk_pass(c, &wfi_spv_analysis_walk_supers, runs);
     walk_pass(c, &wfi_spv_analysis_walk_all, 1);
     walk_pass(c, &wfi_spv_analysis_walk_tiles, wfi_groups_of(runs, WFI_PASS_GROUP));
-    read_words(c, c->push.state_at, STATE_WORDS, state);
+    VkDescriptorBufferInfo info = wfi_pass_whole(c->work);
+    info.offset = c->push.state_at * UINT64_C(4);
+    info.range = sizeof state;
+    wfi_passes_read(c->passes, info, state);
     result = wfi_passes_run(c->passes);
-    c->slices_count = state[SLICES];
-    c->segment_slices = state[SEGMENT_SLICES];
-    c->long_rows = state[LONG_ROWS];
+    if (result == WF_SUCCESS)
+        take_state(c, state, reorders);
     return result;
 }
 

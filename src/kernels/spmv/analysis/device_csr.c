@@ -343,12 +343,14 @@ static wf_result count_with(wfi_passes *passes, wfi_device_csr *csr, wf_buffer *
     VkDescriptorBufferInfo ends[2] = {csr->row_offsets, csr->row_offsets};
     ends[1].offset += csr->rows * UINT64_C(4);
     ends[0].range = ends[1].range = 4;
-    wfi_passes_fill(passes, buffer, 0, COUNTS_WORDS * 4, 0);
-    wfi_passes_fill(passes, buffer, COUNTS_BAD_ROW * 4, 8, NONE);
-    wfi_passes_fill(passes, buffer, COUNTS_SHORTEST * 4, 4, NONE);
+    wfi_passes_together(passes, true);
+    wfi_passes_fill(passes, buffer, 0, COUNTS_LEAST * 4, NONE);
+    wfi_passes_fill(passes, buffer, COUNTS_LEAST * 4, (COUNTS_WORDS - COUNTS_LEAST) * 4, 0);
+    wfi_passes_together(passes, true); /* all they do to the counts is atomic */
     add_rows(passes, csr, info);
     add_entries(passes, csr, info, room);
     add_blocks(passes, csr, info, room);
+    wfi_passes_together(passes, false);
     wfi_passes_read(passes, info, words);
     wfi_passes_read(passes, ends[0], &first);
     wfi_passes_read(passes, ends[1], &csr->entries);

@@ -123,8 +123,10 @@ static wf_result fill(converter *c, wfi_equal_made *made)
     if (result != WF_SUCCESS)
         return result;
     wfi_passes_fill(c->cut.passes, made->pattern, 0, made->pattern->bytes, 0);
+    wfi_passes_together(c->cut.passes, true);
     walk_blocks(c, PATTERN, made->pattern);
     walk_blocks(c, at_once ? VALUES : PLACES, *slots);
+    wfi_passes_together(c->cut.passes, false);
     result = wfi_device_csr_wait(csr, at_once ? WFI_CSR_VALUES : WFI_CSR_COLUMNS);
     return result == WF_SUCCESS ? wfi_passes_run(c->cut.passes) : result;
 }

@@ -137,8 +137,15 @@ static wfi_pass *add(wfi_passes *passes)
         passes->room = room;
     }
     wfi_pass *pass = &passes->items[passes->count++];
-    *pass = (wfi_pass){0};
+    *pass = (wfi_pass){.beside = passes->together && passes->begun};
+    passes->begun = true;
     return pass;
+}
+
+void wfi_passes_together(wfi_passes *passes, bool together)
+{
+    passes->together = together;
+    passes->begun = false;
 }
 
 static wf_result write_set(wfi_passes *passes, wfi_pass *pass)
@@ -242,7 +249,7 @@ static wf_result record(void *user, VkCommandBuffer command_buffer)
         wf_result result = pass->pooled ? write_set(passes, pass) : WF_SUCCESS;
         if (result != WF_SUCCESS)
             return result;
-        if (i > 0)
+        if (i > 0 && !pass->beside && !(pass->read && pass[-1].read))
             wfi_barrier(passes->device, command_buffer);
         wfi_label_begin(passes->device, command_buffer, "wavefit spmv analysis");
         record_pass(passes, pass, command_buffer);
@@ -283,6 +290,7 @@ wf_result wfi_passes_run(wfi_passes *passes)
     give_back_pipelines(passes);
     passes->count = 0;
     passes->read_bytes = 0;
+    passes->together = false;
     passes->result = WF_SUCCESS;
     return result;
 }

@@ -33,6 +33,7 @@ typedef struct wfi_pass {
     uint32_t value; /* of a fill */
     void *read;     /* where the host wants the bytes */
     uint64_t read_at;
+    bool beside; /* needs nothing of the pass before it */
 } wfi_pass;
 
 /* The first failure is kept and returned by wfi_passes_run; what is added behind it is dropped. */
@@ -47,6 +48,7 @@ typedef struct wfi_passes {
     wfi_pass *items;
     uint32_t count, room;
     uint64_t read_bytes;
+    bool together, begun; /* wfi_passes_together; and a pass was added since */
     wf_result result;
 } wfi_passes;
 
@@ -62,6 +64,8 @@ void wfi_passes_dispatch(wfi_passes *passes, const wfi_pass_kernel *kernel, uint
                          const VkDescriptorBufferInfo *buffers, const void *push);
 void wfi_passes_fill(wfi_passes *passes, const wf_buffer *buffer, uint64_t offset, uint64_t bytes,
                      uint32_t value);
+/* Passes that are added while this is set wait for what was added before, not for each other. */
+void wfi_passes_together(wfi_passes *passes, bool together);
 /* Copies as many bytes as `from` has. */
 void wfi_passes_copy(wfi_passes *passes, VkDescriptorBufferInfo from, VkDescriptorBufferInfo to);
 /* *data has the bytes once wfi_passes_run succeeded. */

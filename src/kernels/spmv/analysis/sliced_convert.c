@@ -155,9 +155,11 @@ static wf_result fill(converter *c, wfi_sliced_made *made)
     wfi_passes_fill(c->cut.passes, made->pattern, 0, made->pattern->bytes, 0);
     if (out->place_count == 0)
         wfi_passes_fill(c->cut.passes, *slots, 0, (*slots)->bytes, 0);
+    wfi_passes_together(c->cut.passes, true);
     wfi_passes_copy(c->cut.passes, list, to);
     walk_slices(c, PATTERN, made->pattern);
     walk_slices(c, at_once ? VALUES : PLACES, *slots);
+    wfi_passes_together(c->cut.passes, false);
     result = wfi_device_csr_wait(c->cut.csr, at_once ? WFI_CSR_VALUES : WFI_CSR_COLUMNS);
     return result == WF_SUCCESS ? wfi_passes_run(c->cut.passes) : result;
 }
