@@ -78,6 +78,9 @@ struct wf_device {
     struct wfi_pooled *pipelines; /* of plans (pipeline_pool.h) */
     uint64_t pool_clock;          /* counts pipelines that became idle; of pool_lock too */
 
+    /* Entries of the host's sparse matrices so far whose analysis shaders could have made. */
+    atomic_uint_fast64_t analysed_entries;
+
     double dispatch_seconds; /* longest dispatch by prediction; 0: no bound */
     /* Measured over predicted time, of what ran so far: the bits of a double, since not every
      * compiler has atomic ones. */

@@ -30,7 +30,7 @@ static const wfi_spmv_costs swiftshader = {
 #define GPU                                                                                        \
     .scatter_most = 8, .blocked_scatter = 1.5, .adaptive_entry = 4, .merge_step = 2,               \
     .shares_rows = true, .equal_entries_f32 = 1900000, .equal_entries_f64 = 1200000,               \
-    .device_entries = 1000000
+    .device_entries = 1000000, .compiled_entries = 100000
 
 /* On a processor lanes apart in memory cost nothing, and predictions are rough. */
 #define PROCESSOR                                                                                  \

@@ -39,8 +39,9 @@ typedef struct wfi_spmv_profile {
      * operation acquires and releases itself. */
     bool fences;
     /* Entries from which shaders are faster than the host at analysing and converting a matrix of
-     * the host's, with bringing it to the device; 0: never, nor for one in device memory. */
-    uint64_t device_entries;
+     * the host's, with bringing it to the device and compiling them; 0: never, nor for one in
+     * device memory. And those from which they are faster once they are compiled. */
+    uint64_t device_entries, compiled_entries;
     /* Iterations of a solver's first submission, where expected times are too rough to tell how
      * many fit; 0: as many as the expected time allows. */
     uint32_t first_batch;

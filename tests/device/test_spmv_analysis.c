@@ -261,6 +261,41 @@ static void counts_while_values_come(void **state)
     free_matrix(&m);
 }
 
+/* ---------------------------------------------------------------------------------- where it is */
+
+static bool pays(wf_device *device, uint32_t entries)
+{
+    const uint32_t offsets[] = {0, entries};
+    const wf_spmv_params params = {.rows = 1, .columns = 1, .row_offsets = offsets};
+    return wfi_device_csr_pays(device, &params);
+}
+
+/* The host's matrices go to a card's shaders if they are large, or if the shaders are compiled or
+ * smaller matrices have come that often. Only the caps are a card's here. */
+static void takes_small_matrices_once_it_has_compiled(void **state)
+{
+    enum { SMALL = 20000, MIDDLE = 300000, LARGE = 3000000 };
+    wf_device *device = *state;
+    const VkPhysicalDeviceType type = device->caps.device_type;
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    assert_false(pays(device, LARGE));
+    assert_false(pays(device, LARGE));
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    for (int i = 0; i < 1000; i++)
+        assert_false(pays(device, SMALL));
+    assert_false(pays(device, MIDDLE));
+    assert_true(pays(device, LARGE));
+    assert_true(pays(device, MIDDLE));
+    assert_false(pays(device, SMALL));
+    atomic_store(&device->analysed_entries, 0);
+    int before = 0;
+    while (!pays(device, MIDDLE) && before < 100)
+        before++;
+    assert_in_range(before, 1, 10);
+    atomic_store(&device->analysed_entries, 0);
+    device->caps.device_type = type;
+}
+
 /* --------------------------------------------------------------------------------------- sliced */
 
 static uint32_t *read_words(wf_buffer *buffer, uint64_t words)
@@ -492,6 +527,7 @@ int main(void)
         cmocka_unit_test(sums_and_sorts_as_the_host),
         cmocka_unit_test(counts_as_the_host),
         cmocka_unit_test(counts_while_values_come),
+        cmocka_unit_test(takes_small_matrices_once_it_has_compiled),
         cmocka_unit_test(makes_the_slices_of_the_host),
         cmocka_unit_test(makes_the_blocks_of_the_host),
         cmocka_unit_test(finds_a_planted_fault),

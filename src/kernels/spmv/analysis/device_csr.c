@@ -1,5 +1,6 @@
 #include "kernels/spmv/analysis/device_csr.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "analysis/analysis_counts.h"
@@ -52,13 +53,17 @@ static bool has_memory(const wf_device *device, double bytes)
     return false;
 }
 
-bool wfi_device_csr_pays(const wf_device *device, const wf_spmv_params *m)
+bool wfi_device_csr_pays(wf_device *device, const wf_spmv_params *m)
 {
+    const wfi_spmv_profile *profile = wfi_spmv_profile_of(&device->caps);
     const uint32_t entries = m->row_offsets[m->rows];
-    const uint64_t least = wfi_spmv_profile_of(&device->caps)->device_entries;
-    return least && entries >= least && !m->transpose && !device->adopted &&
-           wfi_device_csr_fits(&device->caps, m->type, m->rows, m->columns, entries) &&
-           has_memory(device, peak_bytes(m->type, m->rows, entries));
+    if (!profile->device_entries || entries < profile->compiled_entries || m->transpose ||
+        device->adopted ||
+        !wfi_device_csr_fits(&device->caps, m->type, m->rows, m->columns, entries) ||
+        !has_memory(device, peak_bytes(m->type, m->rows, entries)))
+        return false;
+    return atomic_fetch_add(&device->analysed_entries, entries) + entries >=
+           profile->device_entries;
 }
 
 /* ----------------------------------------------------------------------------------- the arrays */

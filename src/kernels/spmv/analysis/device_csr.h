@@ -20,8 +20,10 @@ typedef struct wfi_device_csr {
 bool wfi_device_csr_fits(const wf_caps *caps, wf_type type, uint64_t rows, uint64_t columns,
                          uint64_t entries);
 /* Whether the device is faster at analysing the host's matrix than the host, by what is known of
- * its kind, and has the memory that it takes. */
-bool wfi_device_csr_pays(const wf_device *device, const wf_spmv_params *matrix);
+ * its kind, and has the memory that it takes. Shaders are compiled for a large matrix, or once the
+ * matrices of this device come to as many entries: the host has then lost as much time as that
+ * takes. */
+bool wfi_device_csr_pays(wf_device *device, const wf_spmv_params *matrix);
 /* Copies the matrix, whose offsets ascend, to the device. Large arrays are still on their way when
  * it returns, so that the device works on one while the next comes; the host's must stay. */
 wf_result wfi_device_csr_upload(wf_device *device, const wf_spmv_params *matrix,
