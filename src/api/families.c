@@ -214,6 +214,31 @@ MISSING(STENCIL, NULL, wf_laplace_record_upload,
 MISSING(STENCIL, NULL, wf_laplace_record,
         (wf_laplace * laplace, VkCommandBuffer command_buffer, wf_arena *arena,
          const wf_bindings *bindings, uint32_t iterations, uint32_t flags))
+MISSING(STENCIL, device, wf_laplace_plan_cut,
+        (wf_device * device, const wf_laplace_params *params, uint32_t parts, wf_laplace_cut *cut))
+MISSING(STENCIL, device, wf_laplace_slab_create,
+        (wf_device * device, const wf_laplace_slab_params *params, wf_laplace_slab **out))
+MISSING(STENCIL, NULL, wf_laplace_slab_halos, (wf_laplace_slab * slab, wf_halo *halo))
+MISSING(STENCIL, NULL, wf_laplace_slab_bind_halos,
+        (wf_laplace_slab * slab, const wf_halo_bindings *halos))
+MISSING(STENCIL, NULL, wf_laplace_slab_write,
+        (wf_laplace_slab * slab, const void *rows, int exponent))
+MISSING(STENCIL, NULL, wf_laplace_slab_read, (wf_laplace_slab * slab, void *rows))
+MISSING(STENCIL, NULL, wf_laplace_slab_pass_begin, (wf_laplace_slab * slab, uint32_t iterations))
+MISSING(STENCIL, NULL, wf_laplace_slab_pass_end, (wf_laplace_slab * slab, double *seconds))
+MISSING(STENCIL, NULL, wf_laplace_slab_pass_next,
+        (wf_laplace_slab * slab, uint32_t iterations, double *seconds))
+MISSING(STENCIL, NULL, wf_laplace_slab_residual,
+        (wf_laplace_slab * slab, double *squares, double *scales))
+MISSING(STENCIL, device, wf_laplace_rows_look,
+        (wf_device * device, const wf_laplace_params *grid, uint32_t first_row, uint32_t count,
+         const void *rows, const void *lower, const void *upper, double unit,
+         wf_laplace_rows_found *found))
+
+void wf_laplace_slab_destroy(wf_laplace_slab **slab)
+{
+    (void)slab; /* there is none */
+}
 
 void wf_stencil_slab_destroy(wf_stencil_slab **slab)
 {

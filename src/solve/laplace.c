@@ -7,9 +7,8 @@
 #include "core/clock.h"
 #include "core/heap.h"
 #include "core/params.h"
-#include "core/share.h"
 #include "kernels/check/bound.h"
-#include "solve/laplace.h"
+#include "solve/laplace_look.h"
 
 #define MOST_EXTENT (UINT32_C(1) << 20)
 #define MOST_ITERATIONS (UINT32_C(1) << 24) /* that an f32 state counts */
@@ -86,126 +85,12 @@ void wfi_laplace_fill_defaults(wf_laplace_params *p)
 
 /* ---------------------------------------------------------------------------------------- norms */
 
-static size_t at(const wf_laplace_params *p, uint32_t x, uint32_t y)
-{
-    return y * (size_t)p->nx + x;
-}
-
-#define PART_ROWS 64u /* of the grid, that a thread takes at a time */
-
-/* What the host finds in some rows; lengths are squared and divided by largest_u. */
-typedef struct part_finding {
-    double largest; /* magnitude; infinite where a value is not finite */
-    long double residual, scale;
-} part_finding;
-
-/* The host's look at a grid, by several threads. Sums are added in the same order whatever their
- * number. */
-typedef struct look {
-    const wf_laplace_params *p;
-    const void *u;
-    long double largest_u;
-    part_finding *parts;
-} look;
-
-static wf_result look_at(wf_device *device, look *l, void (*part)(void *user, uint32_t number),
-                         part_finding *out)
-{
-    const uint32_t parts = (l->p->ny - 1) / PART_ROWS + 1;
-    l->parts = wfi_calloc(parts, sizeof *l->parts);
-    *out = (part_finding){0};
-    if (!l->parts)
-        return wfi_no_memory(&device->log);
-    wfi_share(device, parts, part, l);
-    for (uint32_t i = 0; i < parts; i++) {
-        out->largest = fmax(out->largest, l->parts[i].largest);
-        out->residual += l->parts[i].residual;
-        out->scale += l->parts[i].scale;
-    }
-    wfi_free(l->parts);
-    return WF_SUCCESS;
-}
-
-static uint32_t end_of(const wf_laplace_params *p, uint32_t part)
-{
-    const uint32_t end = (part + 1) * PART_ROWS;
-    return end < p->ny ? end : p->ny;
-}
-
-static void find_largest(void *user, uint32_t part)
-{
-    const look *l = user;
-    double most = 0;
-    for (size_t i = at(l->p, 0, part * PART_ROWS); i < at(l->p, 0, end_of(l->p, part)); i++) {
-        const double value = fabs(wfi_laplace_get(l->u, l->p->type, i));
-        most = value > most ? value : isfinite(value) ? most : INFINITY;
-    }
-    l->parts[part].largest = most;
-}
-
-/* The sum of those neighbours of an inner cell that are on the border. */
-static long double border_sum(const wf_laplace_params *p, const void *u, uint32_t x, uint32_t y)
-{
-    long double sum = 0;
-    if (x == 1)
-        sum += wfi_laplace_get(u, p->type, at(p, 0, y));
-    if (x == p->nx - 2)
-        sum += wfi_laplace_get(u, p->type, at(p, x + 1, y));
-    if (y == 1)
-        sum += wfi_laplace_get(u, p->type, at(p, x, 0));
-    if (y == p->ny - 2)
-        sum += wfi_laplace_get(u, p->type, at(p, x, y + 1));
-    return sum;
-}
-
-/* |b|. Values are divided by `scale` first, since its square may overflow. */
-static long double border_norm(const wf_laplace_params *p, const void *u, long double scale)
-{
-    long double squares = 0;
-    for (uint32_t y = 1; y < p->ny - 1; y++) {
-        const bool whole = y == 1 || y == p->ny - 2;
-        const uint32_t step = whole || p->nx < 4 ? 1 : p->nx - 3; /* else the first and the last */
-        for (uint32_t x = 1; x < p->nx - 1; x += step) {
-            const long double sum = border_sum(p, u, x, y) / scale;
-            squares += sum * sum;
-        }
-    }
-    return sqrtl(squares) * scale;
-}
-
-static void find_residual(void *user, uint32_t part)
-{
-    const look *l = user;
-    const wf_laplace_params *p = l->p;
-    const wf_type type = p->type;
-    const void *u = l->u;
-    long double squares = 0, scales = 0;
-    for (uint32_t y = part ? part * PART_ROWS : 1; y < end_of(p, part) && y < p->ny - 1; y++)
-        for (size_t i = at(p, 1, y); i < at(p, p->nx - 1, y); i++) {
-            const long double west = wfi_laplace_get(u, type, i - 1),
-                              east = wfi_laplace_get(u, type, i + 1),
-                              north = wfi_laplace_get(u, type, i - p->nx),
-                              south = wfi_laplace_get(u, type, i + p->nx),
-                              own = 4 * (long double)wfi_laplace_get(u, type, i);
-            const long double residual = (west + east + north + south - own) / l->largest_u;
-            const long double all =
-                (fabsl(west) + fabsl(east) + fabsl(north) + fabsl(south) + fabsl(own)) /
-                l->largest_u;
-            squares += residual * residual;
-            scales += all * all;
-        }
-    l->parts[part].residual = squares;
-    l->parts[part].scale = scales;
-}
-
 /* |r| / |b|; *scale gets the same of the sums of the magnitudes that r is computed from. */
-static wf_result true_residual(wf_device *device, const wf_laplace_params *p, const void *u,
-                               long double norm, long double largest_u, double *residual,
-                               double *scale)
+static wf_result true_residual(wf_device *device, const wfi_laplace_rows *rows, long double norm,
+                               double largest_u, double *residual, double *scale)
 {
-    look l = {.p = p, .u = u, .largest_u = largest_u};
-    part_finding found;
-    const wf_result result = look_at(device, &l, find_residual, &found);
+    wfi_laplace_found found;
+    const wf_result result = wfi_laplace_find_residual(device, rows, largest_u, &found);
     *residual = (double)(sqrtl(found.residual) * largest_u / norm);
     *scale = (double)(sqrtl(found.scale) * largest_u / norm);
     return result;
@@ -228,14 +113,14 @@ static void clear_inner(const wf_laplace_params *p, void *u)
 {
     const size_t real = wf_type_size(p->type);
     for (uint32_t y = 1; y < p->ny - 1; y++)
-        memset((char *)u + at(p, 1, y) * real, 0, (p->nx - 2) * real);
+        memset((char *)u + (y * (size_t)p->nx + 1) * real, 0, (p->nx - 2) * real);
 }
 
-/* `at`: when the call began. */
+/* most: |u|; norm: |b|; `at`: when the call began. */
 static wf_result solve(wf_device *device, const wf_laplace_params *p, void *u, double most,
-                       double at, wf_laplace_result *out)
+                       long double norm, double at, wf_laplace_result *out)
 {
-    const long double norm = border_norm(p, u, most);
+    const wfi_laplace_rows rows = {.grid = p, .count = p->ny, .own = u};
     wfi_laplace l = {0};
     wf_result result = wfi_laplace_open(device, p, &l);
     if (result == WF_SUCCESS && l.advance)
@@ -259,7 +144,7 @@ static wf_result solve(wf_device *device, const wf_laplace_params *p, void *u, d
     wfi_laplace_close(&l);
     double scale = 0;
     if (result == WF_SUCCESS)
-        result = true_residual(device, p, u, norm, most, &out->true_residual, &scale);
+        result = true_residual(device, &rows, norm, most, &out->true_residual, &scale);
     if (result == WF_SUCCESS && out->status == WF_LAPLACE_CONVERGED &&
         !is_accurate(p, out->true_residual, scale))
         out->status = WF_LAPLACE_INACCURATE;
@@ -289,16 +174,19 @@ static wf_result solve_whole(wf_device *device, const wf_laplace_params *given, 
     wfi_laplace_fill_defaults(&params);
     out.check_every = params.check_every;
     out.omega = params.method == WF_LAPLACE_SOR ? params.omega : 0;
-    look l = {.p = &params, .u = u};
-    part_finding found;
-    code = look_at(device, &l, find_largest, &found);
+    const wfi_laplace_rows rows = {.grid = &params, .count = params.ny, .own = u};
+    wfi_laplace_found found;
+    code = wfi_laplace_find_largest(device, &rows, &found);
     if (code != WF_SUCCESS)
         return code;
     if (isinf(found.largest))
         return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_laplace_solve: u has values that are not finite");
-    if (found.largest > 0 && border_norm(&params, u, found.largest) > 0)
-        code = solve(device, &params, u, found.largest, start, &out);
+    if (found.largest > 0)
+        wfi_laplace_find_border(&rows, found.largest, &found);
+    if (found.border > 0)
+        code = solve(device, &params, u, found.largest, sqrtl(found.border) * found.largest, start,
+                     &out);
     else
         clear_inner(&params, u);
     if (code != WF_SUCCESS)

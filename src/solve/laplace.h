@@ -26,6 +26,8 @@ typedef struct wfi_laplace {
     wf_type type;
     bool coloured;
     uint32_t nx, ny;
+    uint32_t top, bottom;         /* the rows that plans are made for go from top to below bottom */
+    uint32_t slab_rows;           /* most of a dispatch */
     uint32_t cells, stride;       /* cells of a row of an array, and elements from row to row */
     uint32_t every, most, checks; /* iterations between checks; the most iterations and checks */
     uint32_t slabs, groups;       /* dispatches of a residual, and work-groups of one */
@@ -33,7 +35,8 @@ typedef struct wfi_laplace {
     double omega;
     double wanted; /* |r| on the device at which it has converged */
     int exponent;  /* values on the device are divided by 2^exponent */
-    wf_buffer *arrays[2], *workspace, *state, *partials, *slots; /* slots: copies of the state */
+    /* slots: copies of the state, or of a part's partial sums */
+    wf_buffer *arrays[2], *workspace, *state, *partials, *slots;
     wf_plan *advance, *remainder; /* Jacobi: the iterations between checks, and the last ones */
     wf_plan *kernels[WFI_LAPLACE_KERNELS];
     wfi_stream stream;
@@ -43,6 +46,7 @@ typedef struct wfi_laplace {
     uint32_t timed;       /* as soon as there is a second: how many these iterations are, */
     uint32_t submissions; /* and the submissions that were timed */
     double check_seconds; /* of a check with its iterations, as last timed */
+    bool part; /* of a grid that several devices share: ny is how many rows the arrays hold */
     /* Of a recorded solve: the dispatches whose sizes are on the device, behind the state. There is
      * no stream then. */
     bool recorded;
@@ -74,11 +78,24 @@ wf_result wfi_laplace_open(wf_device *device, const wf_laplace_params *params, w
 /* The same for a recorded solve; touches no queue of an adopted device. */
 wf_result wfi_laplace_open_recorded(wf_device *device, const wf_laplace_params *params,
                                     wfi_laplace *out);
+/* A part of a grid, whose arrays hold `rows` rows: a residual of those from `first` to `end`, and
+ * no stream. */
+wf_result wfi_laplace_open_part(wf_device *device, const wf_laplace_params *params, uint32_t rows,
+                                uint32_t first, uint32_t end, wfi_laplace *out);
+/* A sweep over rows of a part. */
+wf_result wfi_laplace_plan_sweep(wfi_laplace *l, uint32_t first, uint32_t end, wf_plan **out);
 void wfi_laplace_close(wfi_laplace *l);
 /* Where the sizes of dispatches begin in the state, in bytes. */
 uint64_t wfi_laplace_sizes_at(const wfi_laplace *l);
 /* The largest eigenvalue of the Jacobi iteration on the grid. */
 double wfi_laplace_jacobi_radius(const wf_laplace_params *params);
+/* The number of checks in which exact arithmetic would reduce the residual to a tenth, by the
+ * largest eigenvalue of the iteration (Young 1954). Where it has not fallen at all in as many
+ * checks, rounding keeps it from ever falling. */
+uint32_t wfi_laplace_patience(const wf_laplace_params *params);
+/* The stencil of check_every Jacobi iterations; a row of an array of the device. */
+wf_stencil_params wfi_laplace_stencil(const wf_laplace_params *params);
+uint64_t wfi_laplace_row_bytes(const wf_laplace_params *params);
 
 /* laplace.c: whether the parameters are those of a solve, and their defaults. */
 wf_result wfi_laplace_check_params(const wf_device *device, const char *function,
@@ -90,7 +107,10 @@ void wfi_laplace_fill_defaults(wf_laplace_params *p);
 wf_result wfi_laplace_write(wfi_laplace *l, const void *u);
 wf_result wfi_laplace_read(wfi_laplace *l, uint32_t checks, void *u);
 
-/* laplace_run.c: iterates until |r| <= wanted or another condition ends it. norm: |b| on the
+/* laplace_run.c: bindings of the arrays for a sweep or a residual of array `own`. */
+wf_bindings wfi_laplace_bindings(const wfi_laplace *l, uint32_t own);
+
+/* Iterates until |r| <= wanted or another condition ends it. norm: |b| on the
  * device. */
 wf_result wfi_laplace_run(wfi_laplace *l, double norm, wf_laplace_result *out);
 

@@ -64,9 +64,15 @@ static uint32_t march_of(const wfi_laplace *l)
     const uint64_t wanted =
         (uint64_t)wfi_stencil_profile_of(caps)->unit_items * caps->compute_units;
     uint32_t march = MOST_MARCH;
-    while (march > 1 && l->cells * (uint64_t)l->ny / march < wanted)
+    while (march > 1 && l->cells * (uint64_t)l->params->ny / march < wanted)
         march /= 2;
     return march;
+}
+
+/* Dispatches of a kernel over the rows from top to bottom. */
+static uint32_t slabs_of(const wfi_laplace *l)
+{
+    return (l->bottom - l->top - 1) / l->slab_rows + 1;
 }
 
 /* Cuts the rows into slabs, each of which fits a binding with a row of neighbours on either
@@ -74,7 +80,7 @@ static uint32_t march_of(const wfi_laplace *l)
 static wf_result set_slabs(wfi_laplace *l)
 {
     const wf_caps *caps = &l->device->caps;
-    const uint64_t row = l->stride * real_bytes(l), inner = l->ny - UINT64_C(2);
+    const uint64_t row = l->stride * real_bytes(l), inner = l->bottom - l->top;
     const uint64_t fit = (caps->max_storage_range - alignment(l)) / row;
     const uint64_t groups = (uint64_t)l->march * caps->max_groups[1];
     if (fit < 3)
@@ -82,7 +88,8 @@ static wf_result set_slabs(wfi_laplace *l)
                         "three rows of %u cells are over this device's binding limit of %llu bytes",
                         l->nx, (unsigned long long)caps->max_storage_range);
     const uint64_t most = fit - 2 < groups ? fit - 2 : groups;
-    l->slabs = (uint32_t)((inner + most - 1) / most);
+    l->slab_rows = (uint32_t)(most < UINT32_MAX ? most : UINT32_MAX);
+    l->slabs = slabs_of(l);
     l->groups = (uint32_t)(inner < MOST_GROUPS ? inner : MOST_GROUPS);
     return WF_SUCCESS;
 }
@@ -92,19 +99,17 @@ double wfi_laplace_jacobi_radius(const wf_laplace_params *p)
     return (cos(PI / (p->nx - 1)) + cos(PI / (p->ny - 1))) / 2;
 }
 
-/* The number of checks in which exact arithmetic would reduce the residual to a tenth, by the
- * largest eigenvalue of the iteration (Young 1954). Where it has not fallen at all in as many
- * checks, rounding keeps it from ever falling. */
-static uint32_t patience_of(const wfi_laplace *l)
+uint32_t wfi_laplace_patience(const wf_laplace_params *p)
 {
-    const double radius = wfi_laplace_jacobi_radius(l->params), omega = l->params->omega;
+    const double radius = wfi_laplace_jacobi_radius(p), omega = p->omega;
+    const uint32_t checks = (p->max_iterations - 1) / p->check_every + 1;
     double largest = radius;
-    if (l->coloured) {
+    if (p->method == WF_LAPLACE_SOR) {
         const double under = omega * omega * radius * radius - 4 * (omega - 1);
         largest = under > 0 ? pow((omega * radius + sqrt(under)) / 2, 2) : omega - 1;
     }
     const double iterations = largest > 0 ? log(0.1) / log(largest) : 0;
-    return 2 + (uint32_t)fmin(iterations / l->every, (double)l->checks);
+    return 2 + (uint32_t)fmin(iterations / p->check_every, (double)checks);
 }
 
 /* -------------------------------------------------------------------------------------- kernels */
@@ -134,9 +139,9 @@ static wf_result add_binding(wf_plan *plan, const char *name, wfi_access access,
 static wf_result add_slab(wf_plan *plan, const wfi_laplace *l, uint32_t n, bool sweep,
                           wfi_step *step)
 {
-    const uint64_t row = l->stride * real_bytes(l), inner = l->ny - UINT64_C(2);
-    const uint32_t first = (uint32_t)(1 + inner * n / l->slabs),
-                   end = (uint32_t)(1 + inner * (n + 1) / l->slabs);
+    const uint64_t row = l->stride * real_bytes(l), inner = l->bottom - l->top;
+    const uint32_t slabs = slabs_of(l), first = l->top + (uint32_t)(inner * n / slabs),
+                   end = l->top + (uint32_t)(inner * (n + 1) / slabs);
     const uint64_t start = (first - 1) * row, offset = start - start % alignment(l);
     const uint64_t bytes = (end + 1) * row - offset;
     const laplace_push push = {.nx = l->nx,
@@ -178,7 +183,7 @@ static wf_result build_sweep(wf_plan *plan, const wfi_point *point, const void *
     wf_result result = add_pipeline(plan, point, l, &step);
     if (result == WF_SUCCESS)
         result = add_arrays(plan, l, WFI_READS_WRITES);
-    for (uint32_t n = 0; n < l->slabs && result == WF_SUCCESS; n++)
+    for (uint32_t n = 0; n < slabs_of(l) && result == WF_SUCCESS; n++)
         result = add_slab(plan, l, n, true, &step);
     return result;
 }
@@ -209,7 +214,7 @@ static wf_result build_verdict(wf_plan *plan, const wfi_point *point, const void
     const laplace_push push = {.partials = l->slabs * l->groups,
                                .every = l->every,
                                .most = l->most,
-                               .patience = patience_of(l),
+                               .patience = wfi_laplace_patience(l->params),
                                .sizes_at = (uint32_t)(wfi_laplace_sizes_at(l) / sizeof(uint32_t)),
                                .sizes = l->sizes};
     wfi_step step = {
@@ -361,7 +366,7 @@ static const wfi_variant kernel_rows[WFI_LAPLACE_KERNELS] = {
     [WFI_LAPLACE_GATE] = KERNEL(gate, 3, sums_bytes),
 };
 
-static wf_result make_kernels(wfi_laplace *l)
+static wf_result make_kernel(wfi_laplace *l, int kernel, wf_plan **out)
 {
     const wfi_problem problem = {.family = WF_FAMILY_STENCIL,
                                  .type = l->type,
@@ -371,27 +376,49 @@ static wf_result make_kernels(wfi_laplace *l)
                                              .dimensions = 2,
                                              .radius = 1,
                                              .steps = 1}};
+    return wfi_fixed_plan(l->device, &wfi_family_stencil, &problem, &kernel_rows[kernel], 0, l,
+                          out);
+}
+
+static wf_result make_kernels(wfi_laplace *l)
+{
     wf_result result = WF_SUCCESS;
     const int last = l->recorded ? WFI_LAPLACE_GATE : WFI_LAPLACE_VERDICT;
     for (int i = l->coloured ? 0 : WFI_LAPLACE_RESIDUAL; i <= last && result == WF_SUCCESS; i++)
         if (!(l->recorded && i == WFI_LAPLACE_VERDICT))
-            result = wfi_fixed_plan(l->device, &wfi_family_stencil, &problem, &kernel_rows[i], 0, l,
-                                    &l->kernels[i]);
+            result = make_kernel(l, i, &l->kernels[i]);
     return result;
 }
 
 /* --------------------------------------------------------------------------------------- Jacobi */
 
+static uint32_t stride_of(const wf_laplace_params *p)
+{
+    const uint32_t cells = p->method == WF_LAPLACE_SOR ? (p->nx + 1) / 2 : p->nx;
+    return (cells + 3) / 4 * 4; /* so that vectors of four fit */
+}
+
+uint64_t wfi_laplace_row_bytes(const wf_laplace_params *p)
+{
+    return stride_of(p) * (uint64_t)wf_type_size(p->type);
+}
+
+wf_stencil_params wfi_laplace_stencil(const wf_laplace_params *p)
+{
+    return (wf_stencil_params){.size = sizeof(wf_stencil_params),
+                               .nx = p->nx,
+                               .ny = p->ny,
+                               .row_stride = stride_of(p),
+                               .coefficients = mean_of_four,
+                               .steps = p->check_every,
+                               .type = p->type,
+                               .tuning = p->tuning};
+}
+
 static wf_result make_stencil(wfi_laplace *l, uint32_t steps, wf_plan **out)
 {
-    const wf_stencil_params params = {.size = sizeof params,
-                                      .nx = l->nx,
-                                      .ny = l->ny,
-                                      .row_stride = l->stride,
-                                      .coefficients = mean_of_four,
-                                      .steps = steps,
-                                      .type = l->type,
-                                      .tuning = l->params->tuning};
+    wf_stencil_params params = wfi_laplace_stencil(l->params);
+    params.steps = steps;
     return wfi_stencil_plan_stoppable(l->device, &params, out);
 }
 
@@ -420,7 +447,9 @@ static wf_result make_buffers(wfi_laplace *l)
                    {&l->state, state_bytes(l), WF_MEMORY_DEVICE},
                    {&l->partials, partials_bytes(l), WF_MEMORY_DEVICE},
                    {&l->slots,
-                    l->recorded ? 0 : WFI_STREAM_SLOTS * LAPLACE_STATE_END * real_bytes(l),
+                    l->recorded ? 0
+                    : l->part   ? partials_bytes(l)
+                                : WFI_STREAM_SLOTS * LAPLACE_STATE_END * real_bytes(l),
                     WF_MEMORY_READBACK}};
     wf_result result = WF_SUCCESS;
     for (size_t i = 0; i < WFI_COUNT(buffers) && result == WF_SUCCESS; i++)
@@ -439,31 +468,39 @@ static wf_result write_state(wfi_laplace *l)
 
 /* ----------------------------------------------------------------------------- opening, closing */
 
-static wf_result open_solve(wf_device *device, const wf_laplace_params *p, bool recorded,
-                            wfi_laplace *out)
+/* Sizes, of a grid or of a part with so many rows. */
+static wfi_laplace sizes_of(wf_device *device, const wf_laplace_params *p, uint32_t rows)
 {
     const bool coloured = p->method == WF_LAPLACE_SOR;
     const uint32_t cells = coloured ? (p->nx + 1) / 2 : p->nx;
-    *out = (wfi_laplace){.device = device,
+    return (wfi_laplace){.device = device,
                          .params = p,
                          .type = p->type,
                          .coloured = coloured,
                          .nx = p->nx,
-                         .ny = p->ny,
+                         .ny = rows,
+                         .top = 1,
+                         .bottom = rows - 1,
                          .cells = cells,
-                         .stride = (cells + 3) / 4 * 4, /* so that vectors of four fit */
+                         .stride = stride_of(p),
                          .every = p->check_every,
                          .most = p->max_iterations,
-                         .checks = (p->max_iterations - 1) / p->check_every + 1,
-                         .recorded = recorded};
+                         .checks = (p->max_iterations - 1) / p->check_every + 1};
+}
+
+static wf_result open_solve(wf_device *device, const wf_laplace_params *p, bool recorded,
+                            wfi_laplace *out)
+{
+    *out = sizes_of(device, p, p->ny);
+    out->recorded = recorded;
     if (recorded) /* whole checks alone */
         out->most = out->checks * out->every;
     out->march = march_of(out);
     wf_result result = set_slabs(out);
-    if (result == WF_SUCCESS && !coloured)
+    if (result == WF_SUCCESS && !out->coloured)
         result = make_stencils(out);
     if (result == WF_SUCCESS && recorded)
-        out->sizes = 2 + (coloured ? out->slabs : wfi_plan_step_count(out->advance));
+        out->sizes = 2 + (out->coloured ? out->slabs : wfi_plan_step_count(out->advance));
     if (result == WF_SUCCESS)
         result = make_kernels(out);
     return result == WF_SUCCESS ? make_buffers(out) : result;
@@ -487,6 +524,29 @@ wf_result wfi_laplace_open_recorded(wf_device *device, const wf_laplace_params *
                         "over this device's binding limit of %llu; wf_laplace_solve cuts the grid",
                         (unsigned long long)whole, (unsigned long long)range);
     return open_solve(device, p, true, out);
+}
+
+wf_result wfi_laplace_open_part(wf_device *device, const wf_laplace_params *p, uint32_t rows,
+                                uint32_t first, uint32_t end, wfi_laplace *out)
+{
+    *out = sizes_of(device, p, rows);
+    out->part = true;
+    out->top = first;
+    out->bottom = end;
+    out->march = march_of(out);
+    wf_result result = set_slabs(out);
+    if (result == WF_SUCCESS)
+        result = make_kernel(out, WFI_LAPLACE_RESIDUAL, &out->kernels[WFI_LAPLACE_RESIDUAL]);
+    if (result == WF_SUCCESS)
+        result = make_buffers(out);
+    return result == WF_SUCCESS ? write_state(out) : result;
+}
+
+wf_result wfi_laplace_plan_sweep(wfi_laplace *l, uint32_t first, uint32_t end, wf_plan **out)
+{
+    l->top = first;
+    l->bottom = end;
+    return make_kernel(l, WFI_LAPLACE_SWEEP, out);
 }
 
 void wfi_laplace_close(wfi_laplace *l)

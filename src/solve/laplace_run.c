@@ -34,8 +34,7 @@ static wf_result record(wfi_laplace *l, VkCommandBuffer command_buffer, wf_plan 
     return result;
 }
 
-/* Bindings of the arrays for a sweep or a residual of array `own`. */
-static wf_bindings kernel_bindings(const wfi_laplace *l, uint32_t own)
+wf_bindings wfi_laplace_bindings(const wfi_laplace *l, uint32_t own)
 {
     wf_bindings bindings = {.size = sizeof bindings,
                             .items = {{.buffer = l->arrays[own]},
@@ -62,7 +61,7 @@ static wf_result record_jacobi(wfi_laplace *l, VkCommandBuffer command_buffer, u
 static wf_result record_sor(wfi_laplace *l, VkCommandBuffer command_buffer, uint32_t check)
 {
     const uint32_t left = l->most - check * l->every, count = left < l->every ? left : l->every;
-    const wf_bindings bindings[2] = {kernel_bindings(l, 0), kernel_bindings(l, 1)};
+    const wf_bindings bindings[2] = {wfi_laplace_bindings(l, 0), wfi_laplace_bindings(l, 1)};
     wf_result result = WF_SUCCESS;
     for (uint32_t i = 0; i < 2 * count && result == WF_SUCCESS; i++)
         result = record(l, command_buffer, l->kernels[WFI_LAPLACE_SWEEP], &bindings[i & 1], i & 1);
@@ -76,7 +75,7 @@ static wf_result record_verdict(wfi_laplace *l, VkCommandBuffer command_buffer, 
                                  .items = {{.buffer = l->state}, {.buffer = l->partials}}};
     wf_result result = WF_SUCCESS;
     for (uint32_t n = 0; n < (l->coloured ? 2u : 1u) && result == WF_SUCCESS; n++) {
-        const wf_bindings residual = kernel_bindings(l, l->coloured ? n : 1 - (check & 1));
+        const wf_bindings residual = wfi_laplace_bindings(l, l->coloured ? n : 1 - (check & 1));
         result = record(l, command_buffer, l->kernels[WFI_LAPLACE_RESIDUAL], &residual, n);
     }
     return result == WF_SUCCESS

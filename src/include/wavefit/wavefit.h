@@ -1926,6 +1926,74 @@ WF_API wf_result wf_laplace_record(wf_laplace *laplace, VkCommandBuffer command_
                                    uint32_t iterations, uint32_t flags);
 WF_API void wf_laplace_destroy(wf_laplace **laplace);
 
+/* How a grid of Laplace's equation is cut along y into parts for several devices: each begins at a
+ * multiple of `unit` and has `halo` rows at least, borders included, or all. */
+typedef struct wf_laplace_cut {
+    size_t size;
+    uint32_t unit;
+    uint32_t halo;       /* rows that a part needs of each neighbour */
+    uint32_t iterations; /* most that a pass makes */
+    uint64_t row_bytes;  /* on the device */
+    /* What the parameters of the grid mean: none of them is 0, but omega with Jacobi. */
+    double tolerance, omega;
+    uint32_t max_iterations, check_every;
+    /* Rounding keeps |r| where it is once it has not fallen by a tenth in so many checks. */
+    uint32_t patience;
+    const char *variant, *chosen_by; /* of Jacobi's stencil, as in wf_plan_info; NULL: SOR */
+    uint32_t constant_count;
+    wf_constant constants[WF_MAX_PARAMETERS];
+} wf_laplace_cut;
+
+/* Chooses for the whole grid and so many parts of the same size, and allocates nothing. progress
+ * and history are not used. Errors: those of wf_laplace_solve. */
+WF_API wf_result wf_laplace_plan_cut(wf_device *device, const wf_laplace_params *params,
+                                     uint32_t parts, wf_laplace_cut *cut);
+
+/* A part of a grid: both colours of its rows, or twice all cells, with its neighbours' rows. */
+typedef struct wf_laplace_slab wf_laplace_slab;
+typedef struct wf_laplace_slab_params {
+    size_t size;
+    const wf_laplace_params *grid; /* the whole one; its tuning names the cut's choice */
+    uint32_t first_row, rows;
+    uint32_t iterations; /* the cut's; SOR: any number, the same on all parts */
+} wf_laplace_slab_params;
+
+/* Errors: those of wf_laplace_solve, WF_ERROR_INVALID_ARGUMENT (rows). */
+WF_API wf_result wf_laplace_slab_create(wf_device *device, const wf_laplace_slab_params *params,
+                                        wf_laplace_slab **out);
+/* As the functions of the same names do for wf_stencil_slab; a pass makes iterations. Values on the
+ * device are divided by 2^exponent, which is the same for all parts. wf_laplace_slab_read sets the
+ * inner cells of the part's rows. */
+WF_API wf_result wf_laplace_slab_halos(wf_laplace_slab *slab, wf_halo *halo);
+WF_API wf_result wf_laplace_slab_bind_halos(wf_laplace_slab *slab, const wf_halo_bindings *halos);
+WF_API wf_result wf_laplace_slab_write(wf_laplace_slab *slab, const void *rows, int exponent);
+WF_API wf_result wf_laplace_slab_read(wf_laplace_slab *slab, void *rows);
+WF_API wf_result wf_laplace_slab_pass_begin(wf_laplace_slab *slab, uint32_t iterations);
+WF_API wf_result wf_laplace_slab_pass_end(wf_laplace_slab *slab, double *seconds);
+WF_API wf_result wf_laplace_slab_pass_next(wf_laplace_slab *slab, uint32_t iterations,
+                                           double *seconds);
+/* Adds up over the part's rows, as they are on the device, the squares of r and of the sums of the
+ * magnitudes that r is computed from. Takes the neighbours' rows as a pass does. Blocks. */
+WF_API wf_result wf_laplace_slab_residual(wf_laplace_slab *slab, double *squares, double *scales);
+WF_API void wf_laplace_slab_destroy(wf_laplace_slab **slab);
+
+/* What the host finds in rows of a grid, in long double. Sums are over the squares of values
+ * divided by a unit, whose own square may overflow. */
+typedef struct wf_laplace_rows_found {
+    size_t size;
+    double largest; /* magnitude; infinite where a value is not finite */
+    double border;  /* of what the border contributes: of |b| */
+    double residual;
+    double scale; /* of the sums of the magnitudes that r is computed from */
+} wf_laplace_rows_found;
+
+/* `rows` are those of the grid from first_row on, and lower and upper the one before and the one
+ * behind them; NULL: there is none, or no residual is asked for. unit 0: the largest alone. */
+WF_API wf_result wf_laplace_rows_look(wf_device *device, const wf_laplace_params *grid,
+                                      uint32_t first_row, uint32_t count, const void *rows,
+                                      const void *lower, const void *upper, double unit,
+                                      wf_laplace_rows_found *found);
+
 /* -------------------------------------------------------------------------------------- tuning */
 
 /* What was measured on a device is kept in a file of its own in cache_directory (schema
