@@ -33,6 +33,8 @@ void wfi_slabs_close(wfi_slabs *slabs);
 
 /* Which memory what is done next leaves planes in and takes the neighbours' from. */
 wf_result wfi_slabs_bind(wfi_slabs *slabs);
+/* The same between two exchanges, for what takes the planes of the last one and leaves none. */
+wf_result wfi_slabs_bind_arrived(wfi_slabs *slabs);
 /* Sends this rank's boundary planes to the neighbours that are still there and receives theirs. A
  * rank that stops sends a message without a plane in place of each: a neighbour that gets one stops
  * too, WF_NOT_READY, and tells its other neighbour in the next exchange, so that nobody waits for a

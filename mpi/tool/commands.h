@@ -6,6 +6,7 @@
 
 int wfi_mpi_cg(wfi_rank *rank, int argc, char **argv);
 int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv);
+int wfi_mpi_laplace(wfi_rank *rank, int argc, char **argv);
 int wfi_mpi_spmv(wfi_rank *rank, int argc, char **argv);
 int wfi_mpi_stencil(wfi_rank *rank, int argc, char **argv);
 

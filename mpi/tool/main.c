@@ -12,6 +12,7 @@ static const struct {
     int (*run)(wfi_rank *rank, int argc, char **argv);
 } commands[] = {{"cg", wfi_mpi_cg},
                 {"himeno", wfi_mpi_himeno},
+                {"laplace", wfi_mpi_laplace},
                 {"spmv", wfi_mpi_spmv},
                 {"stencil", wfi_mpi_stencil}};
 
@@ -21,7 +22,8 @@ static int run(wfi_rank *rank, int argc, char **argv)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(rank, argc, argv);
     return rank->prints
-               ? wfi_usage_error("usage: mpirun -n RANKS wavefit cg|himeno|spmv|stencil [OPTIONS]")
+               ? wfi_usage_error(
+                     "usage: mpirun -n RANKS wavefit cg|himeno|laplace|spmv|stencil [OPTIONS]")
                : WFI_EXIT_USAGE;
 }
 

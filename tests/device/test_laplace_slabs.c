@@ -1,6 +1,6 @@
-/* A grid of Laplace's equation cut into slabs, whose halos the test carries, or which the slabs read
- * from each other's buffers: the cells have the bits of wf_laplace_solve after as many iterations,
- * and the residuals add up to that of the cells, in f64. */
+/* A grid of Laplace's equation cut into slabs, whose halos the test carries, or which the slabs
+ * read from each other's buffers: the cells have the bits of wf_laplace_solve after as many
+ * iterations, and the residuals add up to that of the cells, in f64. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

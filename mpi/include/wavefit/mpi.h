@@ -165,6 +165,79 @@ WF_API wf_result wf_mpi_stencil_describe(const wf_mpi_stencil *stencil, wf_mpi_s
 /* Collective. */
 WF_API void wf_mpi_stencil_destroy(wf_mpi_stencil **stencil);
 
+/* ------------------------------------------------------------------------------------- laplace */
+
+/* What a solve of Laplace's equation has come to: scalars, and this rank's rows of u. */
+typedef struct wf_mpi_laplace_state {
+    size_t size;
+    uint32_t iterations; /* whole checks */
+    double unit, norm;   /* |u| and |b| at the start */
+    double mark;         /* the last square of |r| on the devices that was progress, */
+    uint32_t mark_check; /* and its check */
+    const void *u;
+} wf_mpi_laplace_state;
+typedef bool (*wf_mpi_laplace_keep_fn)(void *user, const wf_mpi_laplace_state *state);
+
+/* A grid that is cut along y, each rank's device updating some consecutive rows. */
+typedef struct wf_mpi_laplace wf_mpi_laplace;
+
+typedef struct wf_mpi_laplace_params {
+    size_t size;
+    /* Collective but for its tuning, history and user: the whole grid. progress is called in each
+     * check on all ranks; where one rank's returns false, all stop. stages must be NULL. With
+     * Jacobi the tuning of the first rank that has rows chooses for all, as that of
+     * wf_mpi_stencil_params. */
+    const wf_laplace_params *grid;
+    const double *weights; /* as those of wf_mpi_himeno_params */
+    wf_mpi_trace *trace;   /* NULL: not kept */
+    wf_log_fn log;         /* of what is not the device's to say; NULL: there is no log */
+    void *log_user;
+    /* Collective: as those of wf_mpi_cg_params; iterations are rounded up to whole checks. */
+    wf_mpi_laplace_keep_fn keep;
+    uint32_t keep_every;
+    double keep_seconds;
+    void *keep_user;
+} wf_mpi_laplace_params;
+
+/* What a rank has of a grid. */
+typedef struct wf_mpi_laplace_info {
+    size_t size;
+    uint32_t first_row, rows;
+    uint32_t iterations;  /* most that a pass makes between two exchanges */
+    uint32_t check_every; /* iterations */
+    double omega;         /* of SOR */
+    uint32_t shared;      /* as wf_mpi_himeno_shared */
+} wf_mpi_laplace_info;
+
+typedef struct wf_mpi_laplace_result {
+    wf_laplace_status status;
+    uint32_t iterations, checks;
+    double residual; /* |r| / |b| at the last check */
+    /* |r| / |b| of the u returned, computed by the hosts in long double; see wf_laplace_result for
+     * when it makes a converged solve WF_LAPLACE_INACCURATE. */
+    double true_residual;
+    double seconds;     /* of the iterations, by the slowest rank's clock */
+    wf_mpi_times times; /* this rank's own, of all iterations */
+} wf_mpi_laplace_result;
+
+/* Chooses, cuts and allocates. Before any rank allocates, those that share a device compare what
+ * they need of it with what it has. Collective. Errors: those of wf_laplace_solve. */
+WF_API wf_result wf_mpi_laplace_create(MPI_Comm comm, wf_device *device,
+                                       const wf_mpi_laplace_params *params, wf_mpi_laplace **out);
+/* Of `plan` (may be NULL; its size must be set) wavefit fills variant, chosen_by and constants. */
+WF_API wf_result wf_mpi_laplace_describe(const wf_mpi_laplace *laplace, wf_mpi_laplace_info *info,
+                                         wf_plan_info *plan);
+/* Solves for u, of which each rank has its own rows, as wf_laplace_solve does: the iterations are
+ * those of one device, and so are the bits of u after as many of them with the same variant.
+ * Residuals are those of one device but for rounding. `from` (collective; NULL: there is none): it
+ * goes on from what a solve of the same grid came to, on as many ranks as there are; iterations
+ * count what was before. Of *result all ranks get the same, but for times. Collective. Errors:
+ * WF_ERROR_CANCELLED (u is as far as the solve came), those of wf_laplace_solve. */
+WF_API wf_result wf_mpi_laplace_solve(wf_mpi_laplace *laplace, const wf_mpi_laplace_state *from,
+                                      void *u, wf_mpi_laplace_result *result);
+/* Collective. */
+WF_API void wf_mpi_laplace_destroy(wf_mpi_laplace **laplace);
+
 /* ----------------------------------------------------------------------------- sparse matrices */
 
 /* A sparse matrix whose rows are cut into blocks of consecutive ones, one for each rank. While the

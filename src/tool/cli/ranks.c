@@ -20,7 +20,7 @@ static bool is_under_mpi(void)
 
 static bool is_shared(const char *command)
 {
-    static const char *const commands[] = {"cg", "himeno", "spmv", "stencil"};
+    static const char *const commands[] = {"cg", "himeno", "laplace", "spmv", "stencil"};
     bool found = false;
     for (size_t i = 0; i < WFI_COUNT(commands); i++)
         found |= strcmp(command, commands[i]) == 0;

@@ -6,29 +6,19 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
-#include "io/png_image.h"
 #include "tool/cases/case_parts.h"
+#include "tool/cases/laplace_options.h"
 #include "tool/commands/commands.h"
 #include "tool/commands/explain_solver.h"
-#include "tool/cli/path.h"
-#include "tool/report/picture.h"
 #include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/stages.h"
 #include "tool/cli/session.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
-#include "tool/cases/vectors.h"
-
-#define LEAST_EXTENT 3
-#define MOST_EXTENT (1u << 20)
-#define MOST_EVERY 4096
-#define MOST_ITERATIONS (1u << 24)
-#define LEAST_DEFAULT_EVERY 8 /* of the library's choices: how long a history can become */
-#define LINES 12              /* of the convergence shown */
 
 typedef struct arguments {
-    const char *grid, *tolerance, *method, *omega, *type, *every, *iterations, *border, *output;
+    wfi_laplace_arguments problem;
     bool explain, time;
 } arguments;
 
@@ -56,167 +46,26 @@ static void free_solve(solve *s)
 
 /* ---------------------------------------------------------------------------------------- input */
 
-/* A number over 0, and below `most` if that is finite. */
-static bool parse_positive(const char *option, const char *text, double most, double *value)
-{
-    char *end = NULL;
-    *value = strtod(text, &end);
-    if (!*end && end != text && *value > 0 && *value < most)
-        return true;
-    wfi_usage_error("%s: '%s' is not between 0 and %g", option, text, most);
-    return false;
-}
-
-static int parse_method(const arguments *a, wf_laplace_params *p)
-{
-    if (!a->method || strcmp(a->method, "sor") == 0)
-        return WFI_EXIT_DONE;
-    if (strcmp(a->method, "jacobi") != 0)
-        return wfi_usage_error("--method: '%s' is not jacobi or sor", a->method);
-    p->method = WF_LAPLACE_JACOBI;
-    if (a->omega)
-        return wfi_usage_error("laplace: --omega goes with --method sor");
-    return WFI_EXIT_DONE;
-}
-
-static int parse_output(const arguments *a)
-{
-    if (!a->output || wfi_path_takes_npy(a->output))
-        return WFI_EXIT_DONE;
-    if (!wfi_path_ends_in(a->output, ".png"))
-        return wfi_usage_error("laplace: -o writes u.npy or u.png, not '%s'", a->output);
-    if (!wfi_png_available())
-        return wfi_run_error("%s: wavefit was built without libpng; name a file .npy", a->output);
-    return WFI_EXIT_DONE;
-}
-
-static int parse_numbers(const arguments *a, wf_laplace_params *p)
-{
-    uint64_t every = 0, iterations = 0;
-    if ((a->tolerance && !parse_positive("--tolerance", a->tolerance, 1, &p->tolerance)) ||
-        (a->omega && !parse_positive("--omega", a->omega, 2, &p->omega)) ||
-        (a->every && !wfi_parse_u64("--check-every", a->every, 1, MOST_EVERY, &every)) ||
-        (a->iterations &&
-         !wfi_parse_u64("--max-iterations", a->iterations, 1, MOST_ITERATIONS, &iterations)) ||
-        (a->type && !wfi_parse_type("--type", a->type, &p->type)))
-        return WFI_EXIT_USAGE;
-    if (p->type != WF_TYPE_F32 && p->type != WF_TYPE_F64)
-        return wfi_usage_error("laplace: --type must be f32 or f64");
-    p->check_every = (uint32_t)every;
-    p->max_iterations = (uint32_t)iterations;
-    return WFI_EXIT_DONE;
-}
-
-/* The grid from the file of borders, or both alike. */
-static int read_border(solve *s)
-{
-    wfi_io_error error;
-    const char *path = s->args->border;
-    if (!path)
-        return WFI_EXIT_DONE;
-    if (!wfi_npy_read(path, &s->border, &error))
-        return wfi_run_error("%s", error.text);
-    const uint64_t rows = s->border.shape[0], columns = s->border.shape[1];
-    if (s->border.dimensions != 2 || rows < LEAST_EXTENT || columns < LEAST_EXTENT ||
-        rows > MOST_EXTENT || columns > MOST_EXTENT)
-        return wfi_run_error("%s: two dimensions of %u to %u are needed", path, LEAST_EXTENT,
-                             MOST_EXTENT);
-    if (s->args->grid && (columns != s->params.nx || rows != s->params.ny))
-        return wfi_run_error("%s has %llu rows of %llu; --grid says %ux%u", path,
-                             (unsigned long long)rows, (unsigned long long)columns, s->params.nx,
-                             s->params.ny);
-    s->params.nx = (uint32_t)columns;
-    s->params.ny = (uint32_t)rows;
-    return WFI_EXIT_DONE;
-}
-
-static int parse_grid(const arguments *a, wf_laplace_params *p)
-{
-    uint64_t extent[2];
-    if (!a->grid)
-        return a->border ? WFI_EXIT_DONE
-                         : wfi_usage_error("laplace: give --grid WxH or --border FILE.npy");
-    if (!wfi_parse_pair("--grid", a->grid, MOST_EXTENT, extent))
-        return WFI_EXIT_USAGE;
-    if (extent[0] < LEAST_EXTENT || extent[1] < LEAST_EXTENT)
-        return wfi_usage_error("--grid: '%s' is too small; each axis needs at least %u", a->grid,
-                               LEAST_EXTENT);
-    p->nx = (uint32_t)extent[0];
-    p->ny = (uint32_t)extent[1];
-    return WFI_EXIT_DONE;
-}
-
 static int parse(solve *s)
 {
     wf_laplace_params *p = &s->params;
-    *p = (wf_laplace_params){.size = sizeof *p, .type = WF_TYPE_F32};
-    int code = parse_method(s->args, p);
-    if (code == WFI_EXIT_DONE)
-        code = parse_numbers(s->args, p);
-    if (code == WFI_EXIT_DONE)
-        code = parse_grid(s->args, p);
-    if (code == WFI_EXIT_DONE)
-        code = parse_output(s->args);
+    int code = wfi_laplace_parse(&s->args->problem, p);
     if (code == WFI_EXIT_DONE && p->method == WF_LAPLACE_SOR &&
         (s->common->variant || s->common->constant_count))
         code = wfi_usage_error("laplace: --variant and --set go with --method jacobi");
-    return code == WFI_EXIT_DONE ? read_border(s) : code;
+    return code == WFI_EXIT_DONE ? wfi_laplace_read_border(&s->args->problem, p, &s->border) : code;
 }
 
-/* The file's values, or 1 along the top and 0 elsewhere. */
 static int make_field(solve *s)
 {
-    const wf_laplace_params *p = &s->params;
-    const size_t count = p->nx * (size_t)p->ny;
-    const uint32_t every = p->check_every ? p->check_every : LEAST_DEFAULT_EVERY;
-    s->params.history_room = (p->max_iterations ? p->max_iterations : 10000000) / every + 1;
+    s->params.history_room = wfi_laplace_most_checks(&s->params);
     s->params.history = s->history = calloc(s->params.history_room, sizeof *s->history);
-    if (s->args->border) {
-        const int code = wfi_npy_elements(s->args->border, &s->border, p->type);
-        if (code != WFI_EXIT_DONE)
-            return code;
-        s->u = s->border.data;
-    } else {
-        s->u = s->made = wfi_answer_memory(count * wf_type_size(p->type));
-    }
-    if (!s->u || !s->history)
+    if (!s->history)
         return wfi_run_error("laplace: out of memory");
-    for (size_t i = 0; s->args->border && i < count; i++)
-        if (!isfinite(wf_element_get(p->type, s->u, i)))
-            return wfi_run_error("%s: row %u, column %u is %g", s->args->border,
-                                 (unsigned)(i / p->nx), (unsigned)(i % p->nx),
-                                 wf_element_get(p->type, s->u, i));
-    for (uint32_t x = 0; !s->args->border && x < p->nx; x++)
-        wf_element_set(p->type, s->u, x, 1);
-    return WFI_EXIT_DONE;
+    return wfi_laplace_make_field(&s->args->problem, &s->params, &s->border, &s->u, &s->made);
 }
 
 /* --------------------------------------------------------------------------------------- output */
-
-static const char *method_text(const solve *s)
-{
-    return s->params.method == WF_LAPLACE_JACOBI ? "jacobi" : "sor";
-}
-
-static const char *status_text(wf_laplace_status status)
-{
-    switch (status) {
-    case WF_LAPLACE_CONVERGED:
-        return "converged";
-    case WF_LAPLACE_MAX_ITERATIONS:
-        return "the tolerance was not met within the iterations";
-    case WF_LAPLACE_STAGNATED:
-        return "rounding keeps the residual above the tolerance (--type f64 goes further)";
-    case WF_LAPLACE_NOT_FINITE:
-        return "the iteration overflowed";
-    case WF_LAPLACE_CANCELLED:
-        return "interrupted";
-    case WF_LAPLACE_INACCURATE:
-        return "wrong: the residual of what came back is over the tolerance by more than rounding "
-               "explains (the device erred)";
-    }
-    return "?";
-}
 
 static double cells(const solve *s)
 {
@@ -226,7 +75,8 @@ static double cells(const solve *s)
 static void name_case(const solve *s, wfi_result_case *c)
 {
     wfi_result_case_init(c, "laplace");
-    snprintf(c->name, sizeof c->name, "%s %ux%u", method_text(s), s->params.nx, s->params.ny);
+    snprintf(c->name, sizeof c->name, "%s %ux%u", wfi_laplace_method_text(&s->params), s->params.nx,
+             s->params.ny);
     wfi_result_case_fact(c, "nx", s->params.nx);
     wfi_result_case_fact(c, "ny", s->params.ny);
     c->type = wf_type_name(s->params.type);
@@ -252,20 +102,8 @@ static void fill_case(const solve *s, wfi_result_case *c)
         wfi_case_fail_text(c, WFI_STATUS_CANCELLED, "interrupted after %u iterations",
                            r->iterations);
     else if (r->status != WF_LAPLACE_CONVERGED)
-        wfi_case_fail_text(c, WFI_STATUS_FAILED, "laplace %s: %s", c->name, status_text(r->status));
-}
-
-/* Some of the checks, evenly spread, the last one among them. */
-static void print_history(const solve *s)
-{
-    const wf_laplace_result *r = &s->result;
-    const uint32_t lines = r->checks < LINES ? r->checks : LINES;
-    for (uint32_t i = 0; i < lines; i++) {
-        const uint32_t check = (uint32_t)((uint64_t)r->checks * (i + 1) / lines) - 1;
-        const uint64_t iteration = (check + UINT64_C(1)) * r->check_every;
-        printf("%-9s %10u  %.3e\n", i ? "" : "residual",
-               iteration < r->iterations ? (uint32_t)iteration : r->iterations, s->history[check]);
-    }
+        wfi_case_fail_text(c, WFI_STATUS_FAILED, "laplace %s: %s", c->name,
+                           wfi_laplace_status_text(r->status));
 }
 
 static void print(const wfi_session *session, const solve *s, const wfi_result_case *c)
@@ -274,15 +112,15 @@ static void print(const wfi_session *session, const solve *s, const wfi_result_c
     char time[32], rate[32];
     wfi_device_print(session);
     printf("problem   laplace %ux%u %s\n", s->params.nx, s->params.ny, c->type);
-    printf("method    %s", method_text(s));
+    printf("method    %s", wfi_laplace_method_text(&s->params));
     if (s->params.method == WF_LAPLACE_SOR)
         printf(", omega %.6g", r->omega);
     printf(", residual every %u iterations\n", r->check_every);
     if (c->has_plan)
         wfi_plan_print(&c->plan);
-    print_history(s);
-    wfi_line(WFI_LABEL_COLUMNS, "result    %s after %u iterations", status_text(r->status),
-             r->iterations);
+    wfi_laplace_print_history(r->checks, r->check_every, r->iterations, s->history);
+    wfi_line(WFI_LABEL_COLUMNS, "result    %s after %u iterations",
+             wfi_laplace_status_text(r->status), r->iterations);
     printf("residual  %.3e; b - A u in long double: %.3e\n", r->residual, r->true_residual);
     if (!(r->iteration_us > 0))
         return;
@@ -296,16 +134,10 @@ static void print(const wfi_session *session, const solve *s, const wfi_result_c
 
 static int write_field(const solve *s)
 {
-    wfi_io_error error;
-    const wf_laplace_params *p = &s->params;
-    const uint64_t shape[2] = {p->ny, p->nx};
-    const char *path = s->args->output;
-    if (!path || s->result.status == WF_LAPLACE_INACCURATE)
-        return WFI_EXIT_DONE;
-    const bool ok = wfi_path_ends_in(path, ".png")
-                        ? wfi_picture_write(path, p->type, p->nx, p->ny, s->u, &error)
-                        : wfi_npy_write(path, p->type, 2, shape, s->u, &error);
-    return ok ? WFI_EXIT_DONE : wfi_run_error("%s", error.text);
+    const char *path = s->args->problem.output;
+    return path && s->result.status != WF_LAPLACE_INACCURATE
+               ? wfi_laplace_write_field(path, &s->params, s->u)
+               : WFI_EXIT_DONE;
 }
 
 /* ------------------------------------------------------------------------------------------ run */
@@ -483,20 +315,22 @@ int wfi_tool_laplace(int argc, char **argv)
 {
     arguments args = {0};
     const wfi_option options[] = {
-        {"--grid", "WxH", &args.grid, NULL, "cells a row, rows; borders included"},
-        {"--border", "FILE.npy", &args.border, NULL,
+        {"--grid", "WxH", &args.problem.grid, NULL, "cells a row, rows; borders included"},
+        {"--border", "FILE.npy", &args.problem.border, NULL,
          "values of the border, and where inner cells start (default: the top row 1, all else 0)"},
-        {"--tolerance", "T", &args.tolerance, NULL,
+        {"--tolerance", "T", &args.problem.tolerance, NULL,
          "the |r| / |b| to reach (default 1e-4; f64: 1e-10)"},
-        {"--method", "jacobi|sor", &args.method, NULL, "default sor, in red-black order"},
-        {"--omega", "W", &args.omega, NULL,
+        {"--method", "jacobi|sor", &args.problem.method, NULL, "default sor, in red-black order"},
+        {"--omega", "W", &args.problem.omega, NULL,
          "relaxation of sor, between 0 and 2 (default: the grid's best)"},
-        {"--type", "f32|f64", &args.type, NULL, "element type (default f32)"},
-        {"--check-every", "K", &args.every, NULL, "iterations between two looks at the residual"},
-        {"--max-iterations", "N", &args.iterations, NULL, "give up after N (default 10 million)"},
+        {"--type", "f32|f64", &args.problem.type, NULL, "element type (default f32)"},
+        {"--check-every", "K", &args.problem.every, NULL,
+         "iterations between two looks at the residual"},
+        {"--max-iterations", "N", &args.problem.iterations, NULL,
+         "give up after N (default 10 million)"},
         {"--explain", NULL, NULL, &args.explain, "tell the parts of an iteration"},
         {"--time", NULL, NULL, &args.time, "solve several times and time each as a whole"},
-        {"-o", "u.npy|u.png", &args.output, NULL, "write the field, or a picture of it"},
+        {"-o", "u.npy|u.png", &args.problem.output, NULL, "write the field, or a picture of it"},
     };
     const wfi_command command = {"laplace",
                                  "--grid WxH | --border FILE.npy",
