@@ -2,6 +2,7 @@
 #ifndef WFI_SOLVE_CG_H
 #define WFI_SOLVE_CG_H
 
+#include "core/ahead.h"
 #include "core/stream.h"
 #include "plan/plan.h"
 
@@ -77,6 +78,8 @@ wf_result wfi_cg_fill_inverse(const wfi_cg *c, void *inverse);
 
 /* cg_kernels.c: the kernels' plans, and sizes of what they use. */
 wf_result wfi_cg_make_kernels(wfi_cg *c);
+/* Begins to compile them; NULL for recorded solves, which are made once. */
+wfi_ahead *wfi_cg_begin_kernels(const wfi_cg *c);
 uint32_t wfi_cg_group_items(const wf_caps *caps);
 void wfi_cg_vector_group(const wfi_point *point, uint32_t size[3]);
 uint64_t wfi_cg_shared_bytes(const wfi_point *point);

@@ -308,6 +308,22 @@ static const wfi_variant *row_of(const wfi_cg *c, int kernel)
     return &kernel_rows[kernel];
 }
 
+wfi_ahead *wfi_cg_begin_kernels(const wfi_cg *c)
+{
+    const wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = c->type};
+    wfi_pipeline_desc descs[WFI_CG_KERNELS];
+    uint32_t count = 0;
+    for (int i = 0; i < WFI_CG_KERNELS && !c->recorded; i++) {
+        const wfi_point point = {
+            .caps = &c->device->caps, .problem = &problem, .variant = row_of(c, i)};
+        if (!point.variant)
+            continue;
+        wfi_point_pipeline(&point, &descs[count]);
+        descs[count++].bound_sets = true; /* as build_kernel says */
+    }
+    return wfi_ahead_begin(c->device, descs, count);
+}
+
 wf_result wfi_cg_make_kernels(wfi_cg *c)
 {
     /* An update moves eleven vectors: as much as a product with four entries a row. */

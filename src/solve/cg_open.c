@@ -103,12 +103,14 @@ static wf_result open_solve(wf_device *device, const wf_cg_params *params,
                     .wide = wide,
                     .every = params->check_every ? (params->check_every + 1) / 2 * 2 : 8,
                     .most = params->max_iterations ? params->max_iterations : 1000};
+    wfi_ahead *ahead = wfi_cg_begin_kernels(out);
     /* The plan checks the matrix, which all that follows reads. */
     wf_result result = wfi_spmv_plan_fused(device, matrix, &partials, &out->product);
     if (result == WF_SUCCESS)
         result = set_sizes(out, partials);
     if (result == WF_SUCCESS)
         result = wfi_cg_make_kernels(out);
+    wfi_ahead_end(ahead);
     return result == WF_SUCCESS ? make_buffers(out) : result;
 }
 

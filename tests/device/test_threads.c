@@ -5,6 +5,9 @@
 
 #include "every_family.h"
 #include "harness.h"
+#include "core/ahead.h"
+#include "core/device.h"
+#include "wfi_shaders.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -231,6 +234,52 @@ static void test_jobs_on_threads(void **state)
     assert_true(ok);
 }
 
+/* Pipelines that are wanted soon are compiled by threads, once: who takes one meanwhile has the
+ * thread's, and what is there already, or is an application's to compile, is left alone. */
+static void test_compiling_ahead(void **state)
+{
+    enum { PIPELINES = 3 };
+    wf_device *device = *state;
+    wfi_pipeline_desc descs[PIPELINES];
+    wfi_pooled *pooled[PIPELINES] = {NULL};
+    wfi_pool_clear(device);
+    for (uint32_t i = 0; i < PIPELINES; i++) {
+        descs[i] = (wfi_pipeline_desc){.name = "ahead",
+                                       .spirv = &wfi_spv_analysis_scan,
+                                       .storage_buffers = 1,
+                                       .push_bytes = 12};
+        wfi_pipeline_constant(&descs[i], 0, 16 << i);
+        wfi_pipeline_constant(&descs[i], 1, 1);
+        wfi_pipeline_constant(&descs[i], 2, 1);
+    }
+    device->adopted = true;
+    assert_null(wfi_ahead_begin(device, descs, PIPELINES));
+    device->adopted = false;
+    for (int round = 0; round < ROUNDS; round++) {
+        wfi_ahead *ahead = wfi_ahead_begin(device, descs, PIPELINES - 1);
+        assert_int_equal(ahead != NULL, round == 0 && wfi_processors() > 1);
+        for (uint32_t i = 0; round != 1 && i < PIPELINES; i++)
+            assert_int_equal(wfi_pool_take(device, &descs[i], &pooled[i]), WF_SUCCESS);
+        wfi_ahead_end(ahead);
+        for (uint32_t i = 0; i < PIPELINES; i++) {
+            wfi_pooled *again = wfi_pool_take_compiled(device, &descs[i]);
+            assert_true(again && (round == 1 || again == pooled[i]));
+            wfi_pool_give_back(device, &again);
+            wfi_pool_give_back(device, &pooled[i]);
+        }
+    }
+    wfi_ahead *unused = wfi_ahead_begin(device, descs, PIPELINES);
+    assert_null(unused);
+    wfi_pool_clear(device);
+    unused = wfi_ahead_begin(device, descs, PIPELINES);
+    wfi_ahead_end(unused);
+    for (uint32_t i = 0; unused && i < PIPELINES; i++) {
+        pooled[i] = wfi_pool_take_compiled(device, &descs[i]);
+        assert_non_null(pooled[i]);
+        wfi_pool_give_back(device, &pooled[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_devices_opened_together),
         cmocka_unit_test(test_every_family),
         cmocka_unit_test(test_jobs_on_threads),
+        cmocka_unit_test(test_compiling_ahead),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
 }

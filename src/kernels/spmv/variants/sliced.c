@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/ahead.h"
 #include "kernels/spmv/analysis/sliced_convert.h"
 #include "kernels/spmv/analysis/values.h"
 #include "kernels/spmv/build.h"
@@ -188,29 +189,65 @@ static bool is_short(const wf_plan *plan)
     return !(longest > 0) || wfi_plan_guessed_seconds(plan) <= longest;
 }
 
-/* Adds the pipeline, once the first block is made: a fused one where the dot product is asked for,
- * the matrix is one block and its product is one dispatch. */
+/* Whether the product and the dot product are one kernel: where the latter is asked for, the matrix
+ * is one block and its product is one dispatch. */
+static bool is_fused(const wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                     const wfi_sliced_params *block)
+{
+    return job->kept->fuse && block->rows == job->matrix.rows && job->matrix.type != WF_TYPE_F16 &&
+           point->caps->max_storage_buffers >= 6 && is_short(plan);
+}
+
+static uint64_t groups_of(const wfi_point *point, const wfi_sliced_params *block, uint64_t slices)
+{
+    const uint32_t a_group = point->values[SPMV_ID_LOCAL_X] / block->subgroup;
+    return (slices + a_group - 1) / a_group;
+}
+
+/* The kernel of so many work-groups. */
+static void describe(const wfi_point *point, wf_type type, bool fused, uint64_t groups,
+                     wfi_pipeline_desc *desc)
+{
+    wfi_point_pipeline(point, desc);
+    wfi_pipeline_constant(desc, SPMV_ID_FENCES, wfi_spmv_profile_of(point->caps)->fences);
+    if (!fused)
+        return;
+    desc->spirv = type == WF_TYPE_F64 ? &wfi_spv_spmv_fused_f64 : &wfi_spv_spmv_fused_f32;
+    desc->storage_buffers = 6;
+    wfi_pipeline_constant(desc, SPMV_ID_GRID_STRIDE, groups > MOST_FUSED_GROUPS);
+}
+
+/* Adds the pipeline, once the first block is made. */
 static wf_result begin(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
                        const wfi_sliced_params *block, const wfi_sliced *sliced, uint32_t *pipeline)
 {
-    const wf_spmv_params *p = &job->matrix;
-    const uint32_t a_group = point->values[SPMV_ID_LOCAL_X] / block->subgroup;
-    const uint64_t groups = (sliced->slices + (uint64_t)a_group - 1) / a_group;
-    const uint64_t real = wf_type_size(p->type);
+    const wf_type type = job->matrix.type;
+    const bool fused = is_fused(plan, point, job, block);
+    const uint64_t groups = groups_of(point, block, sliced->slices);
     wfi_pipeline_desc desc;
-    wfi_point_pipeline(point, &desc);
-    wfi_pipeline_constant(&desc, SPMV_ID_FENCES, wfi_spmv_profile_of(point->caps)->fences);
-    if (!job->kept->fuse || block->rows != p->rows || p->type == WF_TYPE_F16 ||
-        point->caps->max_storage_buffers < 6 || !is_short(plan))
+    describe(point, type, fused, groups, &desc);
+    if (!fused)
         return wfi_spmv_begin_with(plan, &desc, job, pipeline);
-    desc.spirv = p->type == WF_TYPE_F64 ? &wfi_spv_spmv_fused_f64 : &wfi_spv_spmv_fused_f32;
-    desc.storage_buffers = 6;
-    wfi_pipeline_constant(&desc, SPMV_ID_GRID_STRIDE, groups > MOST_FUSED_GROUPS);
     job->kept->partials =
         sliced->long_rows + (uint32_t)(groups < MOST_FUSED_GROUPS ? groups : MOST_FUSED_GROUPS);
-    const wfi_binding_spec partials = {"partials", WFI_WRITES, job->kept->partials * real};
+    const wfi_binding_spec partials = {"partials", WFI_WRITES,
+                                       job->kept->partials * (uint64_t)wf_type_size(type)};
     wf_result result = wfi_spmv_begin_with(plan, &desc, job, pipeline);
     return result == WF_SUCCESS ? wfi_plan_add_binding(plan, &partials) : result;
+}
+
+/* Compiles the kernel while the matrix is converted, for as many slices as there are at least. */
+static wfi_ahead *begin_ahead(const wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
+                              const wfi_sliced_params *block)
+{
+    const uint64_t slices = (block->rows + (uint64_t)block->subgroup - 1) / block->subgroup;
+    wfi_pipeline_desc desc;
+    if (job->matrix.jobs)
+        return NULL;
+    describe(point, job->matrix.type, is_fused(plan, point, job, block),
+             groups_of(point, block, slices), &desc);
+    desc.bound_sets = true; /* as build says */
+    return wfi_ahead_begin(wfi_plan_device(plan), &desc, 1);
 }
 
 /* The rows from `first` on, as many as a block can have. */
@@ -253,11 +290,13 @@ static wf_result build_on_device(wf_plan *plan, const wfi_point *point, const wf
     const wfi_sliced_params block = params_of(point, job, 0);
     wfi_sliced_made made = {.pattern = NULL};
     wfi_step step = {.pipeline = 0};
-    wf_result result = block.rows == job->matrix.rows
-                           ? convert(wfi_plan_device(plan), job, &block, &made)
-                           : WF_NOT_READY;
+    if (block.rows != job->matrix.rows)
+        return WF_NOT_READY;
+    wfi_ahead *ahead = begin_ahead(plan, point, job, &block);
+    wf_result result = convert(wfi_plan_device(plan), job, &block, &made);
     if (result == WF_SUCCESS)
         result = begin(plan, point, job, &block, &made.sizes, &step.pipeline);
+    wfi_ahead_end(ahead);
     if (result == WF_SUCCESS)
         result =
             wfi_spmv_adopt(plan, job, &made.pattern, made.sizes.pattern_words * 4, &step.slots[0]);
