@@ -19,7 +19,6 @@
 
 #define MAX_CASES WFI_MOST_DRAWN
 #define QUICK_SECONDS 40.0  /* what is not begun by then is skipped */
-#define DRAWN_WARM_UP 0.08  /* behind other problems, which leave a device's clock high */
 #define MEMORY_FRACTION 0.5 /* of the available device memory that a case may take */
 
 static const wfi_case_problem suite[] = {
@@ -90,6 +89,7 @@ static uint32_t run_suite(wfi_session *session, const bench_suite *asked, bool h
     const double start = wfi_host_seconds();
     const double budget = asked->drawn ? 0.25 : asked->quick ? 0.4 : 1.5;
     uint32_t count = 0;
+    session->many_cases = asked->drawn;
     for (uint32_t i = 0; i < asked->count; i++) {
         const wfi_case_problem *line = &asked->lines[i];
         if ((asked->quick && !line->quick) || (cpu && !line->cpu && !asked->drawn))
@@ -106,10 +106,8 @@ static uint32_t run_suite(wfi_session *session, const bench_suite *asked, bool h
                  MEMORY_FRACTION * wfi_session_available(session))
             leave_out(line, WFI_STATUS_SKIPPED, "over half of the memory that the device has left",
                       out);
-        else {
+        else
             run_line(session, line, budget, host, out);
-            session->warm_up_seconds = asked->drawn ? DRAWN_WARM_UP : 0;
-        }
     }
     wfi_progress_clear(quiet);
     return count;
