@@ -29,10 +29,30 @@ shared ACC4 tiles[FOURS_A + FOURS_B];
 #define TILE_A_AT(at) tiles[at]
 #define TILE_B_AT(at) tiles[FOURS_A + (at)]
 #else
+#ifdef WF_TYPE_F64
+// The first two of each four, and behind them the other two: work-items side by side then read 16
+// bytes side by side. Of 32 bytes each, of which devices read 16 at a time, every second bank would
+// wait for the others.
+shared dvec2 tile_A[2 * FOURS_A]; // [half of four][slice][k][row / 4]
+shared dvec2 tile_B[2 * FOURS_B];
+#define TILE_A_AT(at) dvec4(tile_A[at], tile_A[FOURS_A + (at)])
+#define TILE_B_AT(at) dvec4(tile_B[at], tile_B[FOURS_B + (at)])
+#define KEEP_FOUR(X, at, four)                                                                     \
+    {                                                                                              \
+        tile_##X[at] = (four).xy;                                                                  \
+        tile_##X[FOURS_##X + (at)] = (four).zw;                                                    \
+    }
+#define ONE_OF(X, at, place) tile_##X[(place) / 2 * FOURS_##X + (at)][(place) % 2]
+#else
 shared ACC4 tile_A[FOURS_A]; // [slice][k][row / 4]
 shared ACC4 tile_B[FOURS_B]; // [slice][k][column / 4]
 #define TILE_A_AT(at) tile_A[at]
 #define TILE_B_AT(at) tile_B[at]
+#endif
+#endif
+#ifndef KEEP_FOUR
+#define KEEP_FOUR(X, at, four) TILE_##X##_AT(at) = four;
+#define ONE_OF(X, at, place) TILE_##X##_AT(at)[place]
 #endif
 
 ACC ones_A[FETCH_A], ones_B[FETCH_B];
@@ -79,9 +99,9 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
     if (!has_##X(n))                                                                               \
         continue;                                                                                  \
     if (!VEC4_##X)                                                                                 \
-        TILE_##X##_AT(at)[p.x % 4] = ones_##X[n];                                                  \
+        ONE_OF(X, at, p.x % 4) = ones_##X[n];                                                      \
     else if (!BY_K_##X)                                                                            \
-        TILE_##X##_AT(at) = fours_##X[n];                                                          \
+        KEEP_FOUR(X, at, fours_##X[n])                                                             \
     else                                                                                           \
         [[unroll]] for (uint j = 0; j < 4; j++)                                                    \
-            TILE_##X##_AT(at + j * PITCH_##X)[p.x % 4] = fours_##X[n][j];
+            ONE_OF(X, at + j * PITCH_##X, p.x % 4) = fours_##X[n][j];

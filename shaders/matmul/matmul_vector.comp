@@ -62,9 +62,10 @@ void load(uint set_, uint half_, uint k, uint my_m, uint my_n)
 {
     [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
         column[set_ * BLOCKS_M + i] =
-            tile_A[half_ * uint(HALF_A) + k * PITCH_A + my_m + i * LANES_M];
+            TILE_A_AT(half_ * uint(HALF_A) + k * PITCH_A + my_m + i * LANES_M);
     [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-        row[set_ * BLOCKS_N + j] = tile_B[half_ * uint(HALF_B) + k * PITCH_B + my_n + j * LANES_N];
+        row[set_ * BLOCKS_N + j] =
+            TILE_B_AT(half_ * uint(HALF_B) + k * PITCH_B + my_n + j * LANES_N);
 }
 
 void add_products(uint set_)
