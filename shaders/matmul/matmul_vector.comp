@@ -33,6 +33,9 @@ layout(constant_id = MATMUL_ID_PAIRS) const uint PAIRS = 0;
 layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;
 // 1: rows of A's tile are four elements longer where elements along k are stored across the rows.
 layout(constant_id = MATMUL_ID_PADDED) const uint PADDED = 1;
+// 1: where C moves singly, work-items side by side store elements side by side, which they exchange
+// in shared memory.
+layout(constant_id = MATMUL_ID_GATHERED) const uint GATHERED = 0;
 // 1: stream-K; the buffer of C holds partial tiles.
 layout(constant_id = MATMUL_ID_PARTIAL_TILES) const uint STREAM_K = 0;
 // The same buffers four elements at a time.
@@ -216,6 +219,33 @@ void store_partial(uint partial, uint row, uint column, ACC4 value)
 #endif
 }
 
+// Stores the tile whose first element is at `place`, as GATHERED has it: a row of each work-item's
+// block at a time, in the memory of B's tiles. Where two such rows fit, they take turns.
+const bool TAKES_TURNS = THREADS_M <= TILE_K;
+
+void store_gathered(uint base, uvec2 place, uint my_m, uint my_n)
+{
+    uint line = my_m / (LANES_M * BLOCKS_M) * LANES_M + my_m % LANES_M;
+    barrier(); // tiles are read no longer
+    [[unroll]] for (uint i = 0; i < THREAD_M; i++) {
+        uint half_ = TAKES_TURNS ? i % 2 * THREADS_M * (TILE_N / 4) : 0;
+        if (!TAKES_TURNS && i > 0)
+            barrier(); // the row before is stored
+        [[unroll]] for (uint j = 0; j < BLOCKS_N; j++) {
+            uint at = half_ + line * (TILE_N / 4) + my_n + j * LANES_N;
+            KEEP_FOUR(B, at, sum[i * BLOCKS_N + j])
+        }
+        barrier();
+        [[unroll]] for (uint n = 0; n < THREAD_N; n++) {
+            uint at = ITEM + n * THREADS, from = at / TILE_N;
+            uint block = (from / LANES_M * BLOCKS_M + i / 4) * LANES_M + from % LANES_M;
+            uint row = place.x + block * 4 + i % 4, column = place.y + at % TILE_N;
+            if (row < push.m && column < push.n)
+                store(base, row, column, ONE_OF(B, half_ + at / 4, at % 4));
+        }
+    }
+}
+
 // What this group adds up next.
 struct Work {
     uint tile, k_begin, k_end;
@@ -267,6 +297,10 @@ void main()
         [[unroll]] for (uint i = 0; i < THREAD_M * BLOCKS_N; i++)
             sum[i] = ACC4(0);
         accumulate(place.x, place.y, work.k_begin, work.k_end, my_m, my_n);
+        if (GATHERED != 0 && STREAM_K == 0 && !VEC4_C) {
+            store_gathered(work.to, place, my_m, my_n);
+            return;
+        }
         [[unroll]] for (uint i = 0; i < THREAD_M; i++)
             [[unroll]] for (uint j = 0; j < BLOCKS_N; j++) {
                 uint row = (my_m + i / 4 * LANES_M) * 4 + i % 4, column = (my_n + j * LANES_N) * 4;

@@ -5,7 +5,7 @@
 #define GPU_BUT_GROUPS                                                                             \
     .rates = &gpu_rates, .flops_a_byte = 20.0, .naive_memory = 1.5, .register_memory = 1.4,        \
     .hides_latency = true, .gains_by_tiles = true, .most_vectors = UINT32_MAX,                     \
-    .matrix_byte_flops = 13.3, .matrix_units = true
+    .gathers_stores = true, .matrix_byte_flops = 13.3, .matrix_units = true
 #define GPU GPU_BUT_GROUPS, .matvec_group = 1024
 
 /* lavapipe: bench/notes/tune.md#plans-differ and #another-host. More than two vectors are faster by

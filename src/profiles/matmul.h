@@ -21,6 +21,7 @@ typedef struct wfi_matmul_profile {
     uint32_t unit_registers; /* of a compute unit that holds no more shared memory for all its
                               * work-groups than one of them may have; 0: it holds more */
     bool pairs;          /* neighbouring work-items' loads of the same shared memory are one load */
+    bool gathers_stores; /* of elements that are no vectors: side by side they are fewer requests */
     bool keeps_operands; /* an instruction reads an operand again without its register */
     double stream_k_outputs; /* that all work-groups of a compute unit compute at a time;
                               * 0: stream-K gains nothing, or nobody has measured it */

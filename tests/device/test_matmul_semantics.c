@@ -491,6 +491,46 @@ static void tiles_go_without_padding(void **state)
     }
 }
 
+/* Work-items exchange rows of C before they store them: two at a time, or one where the memory of
+ * B's tiles has no room for two. */
+static void elements_are_stored_side_by_side(void **state)
+{
+    static const uint32_t blocks[][7] = {{32, 64, 8, 4, 8, 4, 8},
+                                         {64, 32, 4, 8, 4, 2, 4},
+                                         {16, 32, 16, 4, 4, 4, 8},
+                                         {64, 64, 4, 8, 8, 4, 8}};
+    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F16, WF_TYPE_F64, WF_TYPE_I8};
+    test_random random = {test_seed()};
+    for (int n = 0; n < 8; n++) {
+        const uint32_t *b = blocks[n % 4];
+        const wf_constant constants[] = {
+            {"tile_m", b[0]},   {"tile_n", b[1]},   {"tile_k", b[2]},
+            {"thread_m", b[3]}, {"thread_n", b[4]}, {"lanes_m", b[5]},
+            {"lanes_n", b[6]},  {"gathered", 1},    {"split_k", n % 3 == 2 ? 2 : 1}};
+        const wf_tuning tuning = {sizeof tuning, "vector", constants, 9, false, 0};
+        product p = {.params = {.tuning = &tuning,
+                                .m = 40 + test_random_below(&random, 64),
+                                .n = 64 + 4 * test_random_below(&random, 20) +
+                                     (n % 2 ? 1 : 2 + test_random_below(&random, 2)),
+                                .k = 1 + test_random_below(&random, 50),
+                                .type = types[(n + n / 4) % 4],
+                                .batch = 1 + n % 2,
+                                .transpose_b = n % 2 != 0,
+                                .beta = n % 4 == 1 ? 2 : 0,
+                                .bias = n % 4 == 3}};
+        const wfi_problem problem = problem_of(&p.params);
+        wfi_choice choice;
+        test_expect_errors(true);
+        const wf_result offered = wfi_choose(*state, &problem, &tuning, &choice);
+        test_expect_errors(false);
+        if (offered != WF_SUCCESS) /* the device has no such type, or too little memory */
+            continue;
+        make(&p, *state, &random);
+        run(&p, "side by side");
+        discard(&p);
+    }
+}
+
 static void put(product *p, int binding, size_t at, double value)
 {
     if (p->params.type == WF_TYPE_F64)
@@ -572,6 +612,7 @@ int main(void)
         cmocka_unit_test(empty_extents_do_what_is_left),
         cmocka_unit_test(parts_keep_the_epilogue),
         cmocka_unit_test(tiles_go_without_padding),
+        cmocka_unit_test(elements_are_stored_side_by_side),
         cmocka_unit_test(infinities_pass_through),
         cmocka_unit_test(says_what_is_wrong),
     };

@@ -22,6 +22,7 @@
 #define SHARERS 2            /* work-groups a compute unit that share tiles by stream-K */
 #define MOST_STORED_STEPS 64 /* of a sum, beside which storing C decides */
 #define SEEN_MEMORY 1.25     /* of the time that memory takes for operands that no cache holds */
+#define GATHERED_COST 0.5    /* of what the same elements cost where none are side by side */
 #define LEAST_REUSE 1000 /* times that an element is used, at least: bench/notes/matmul.md#loops */
 
 static double units_of(const wfi_point *point)
@@ -45,10 +46,17 @@ static bool knows_rates(const wfi_point *point)
            !problem->matmul.varies;
 }
 
+/* Lists of sizes have no blocks for products so thin: most of their tiles would be empty. */
+static bool is_thin(const wfi_matmul_problem *p)
+{
+    return p->m < 64 || p->n < 128;
+}
+
 bool wfi_matmul_times_tiles(const wfi_point *point)
 {
+    const wfi_matmul_problem *p = &point->problem->matmul;
     return knows_rates(point) && !wfi_matmul_copies_pay(point) &&
-           wfi_matmul_tile_count(&point->problem->matmul, 64, 128) < MANY_TILES * units_of(point);
+           (is_thin(p) || wfi_matmul_tile_count(p, 64, 128) < MANY_TILES * units_of(point));
 }
 
 bool wfi_matmul_stores_decide(const wfi_point *point)
@@ -122,14 +130,16 @@ static work_group describe(const wfi_point *point)
                  items = wfi_matmul_tile_threads(v) * slices,
                  block = v[MATMUL_ID_THREAD_M] + v[MATMUL_ID_THREAD_N],
                  narrow = ((bits & 1 ? 0 : m) + (bits & 2 ? 0 : n)) / (m + n),
-                 bytes = (m + n) * k * 4 * w, split_k = v[MATMUL_ID_SPLIT_K];
+                 bytes = (m + n) * k * 4 * w, split_k = v[MATMUL_ID_SPLIT_K],
+                 columns = v[MATMUL_ID_THREAD_N] *
+                           (wfi_point_value(point, MATMUL_ID_GATHERED, 0) ? GATHERED_COST : 1);
     work_group g = {.step = {[WFI_RATE_MULTIPLY_ADD] = m * n * k * w,
                              [WFI_RATE_LOAD_BYTE] = bytes,
                              [WFI_RATE_NARROW_BYTE] = bytes * narrow},
                     .waits = narrow * (m + n) * k / items,
                     .items = items,
                     .outputs = m * n * w,
-                    .narrow_outputs = p->n % 4 ? m * n * w * v[MATMUL_ID_THREAD_N] : 0,
+                    .narrow_outputs = p->n % 4 ? m * n * w * columns : 0,
                     .groups = wfi_matmul_tile_count(p, m, n) * split_k,
                     .steps = ceil(ceil((double)p->k / split_k) / k),
                     .held = wfi_matmul_resident(point)};

@@ -39,6 +39,8 @@ static const wfi_parameter parameters[] = {
     {"serpentine", MATMUL_ID_SERPENTINE, 0, WFI_COUNT(serpentines), serpentines,
      "1 to 3: each product shares an operand with the one before it, along rows, along columns, or "
      "in blocks of 4 x 4"},
+    {"gathered", MATMUL_ID_GATHERED, 0, WFI_COUNT(off_on), off_on,
+     "1: where C moves singly, work-items side by side store elements side by side"},
     {"stream_k", MATMUL_ID_STREAM_K, 0, WFI_COUNT(stream_ks), stream_ks,
      "work-groups a compute unit that share the sums of the tiles that whole waves leave"},
 };
@@ -76,6 +78,20 @@ static bool both_packed(const wfi_point *point)
             64 % point->values[MATMUL_ID_TILE_K] == 0 && wfi_matmul_can_pack(point, pack));
 }
 
+/* Rows of C that are no vectors, of which one of each work-item's fits the memory of B's tiles. */
+static bool may_gather(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return !(v[MATMUL_ID_VEC4] & 4) &&
+           v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M] <= 2 * v[MATMUL_ID_TILE_K];
+}
+
+static bool gathers_if_it_may(const wfi_point *point)
+{
+    return point->values[MATMUL_ID_GATHERED] == 0 ||
+           (point->values[MATMUL_ID_GATHERED] == 1 && may_gather(point));
+}
+
 static wfi_matmul_tile tile_of(const wfi_point *point)
 {
     const uint32_t *v = point->values;
@@ -108,6 +124,8 @@ static const wfi_constraint constraints[] = {
     {"pack must be 0, or 3 for f32 where each copy fits one storage-buffer binding and tile_k "
      "divides 64, since copies are whole tiles long",
      both_packed},
+    {"gathered must be 0, or 1 where vec4 leaves out C and tile_m is at most 2 tile_k thread_m",
+     gathers_if_it_may},
     {WFI_STREAM_K_REASON, may_stream_k},
 };
 
@@ -350,6 +368,19 @@ static const wfi_matmul_block timed_blocks[] = {
 };
 #define TIMED_F32 (WFI_COUNT(timed_blocks) - 1) /* the last one takes longer than it is predicted */
 
+/* Of longer sums, or of small blocks, an H200 gained nothing or lost a little
+ * (bench/notes/matmul.md#side-by-side). */
+#define MOST_GATHERED_STEPS 512
+#define LEAST_GATHERED_BLOCK 32
+
+static uint32_t gathered_for(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return wfi_matmul_profile_of(point->caps)->gathers_stores && may_gather(point) &&
+           point->problem->matmul.k <= MOST_GATHERED_STEPS &&
+           v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] >= LEAST_GATHERED_BLOCK;
+}
+
 static bool complete_timed(wfi_point *trial, size_t index)
 {
     const wfi_matmul_block *b = &timed_blocks[index];
@@ -362,6 +393,7 @@ static bool complete_timed(wfi_point *trial, size_t index)
     v[MATMUL_ID_DOUBLE_BUFFER] =
         (b->tile_k > 8 || b->thread_n > 8) && (b->tile_m != 64 || b->tile_n != 16);
     v[MATMUL_ID_STREAM_K] = 0;
+    v[MATMUL_ID_GATHERED] = gathered_for(trial);
     return true;
 }
 
@@ -395,6 +427,7 @@ static double fit(wfi_point *point)
     v[MATMUL_ID_PAIRS] = profile->pairs;
     v[MATMUL_ID_SERPENTINE] = serpentine_for(point);
     v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul) | v[MATMUL_ID_PACK];
+    v[MATMUL_ID_GATHERED] = gathered_for(point);
     if (time < 0)
         return time;
     const double start = wfi_matmul_times_matrices(point) ? wfi_matmul_start_time(point) : 0;
