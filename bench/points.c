@@ -23,7 +23,7 @@ enum { SAMPLES = 3, MOST_POINTS = 400 };
 
 typedef struct bench_point {
     const char *variant;
-    wf_constant constants[10];
+    wf_constant constants[12];
     uint32_t count;
     wf_plan *plan;
     double us;
@@ -76,8 +76,13 @@ static void set(bench_point *p, const char *name, uint32_t value)
     p->constants[p->count++] = (wf_constant){name, value};
 }
 
+/* How elements move that are no vectors: A and B copied first, those of C stored side by side. */
+typedef struct moves {
+    uint32_t pack, gathered;
+} moves;
+
 static void add_block(bench_point *points, uint32_t *count, const char *variant, const block *b,
-                      uint32_t split_k)
+                      uint32_t split_k, moves how)
 {
     bench_point *p = &points[(*count)++];
     const bool sliced = strcmp(variant, "subgroup_k") == 0;
@@ -94,10 +99,13 @@ static void add_block(bench_point *points, uint32_t *count, const char *variant,
     set(p, "lanes_m", power_within(m, 32 / lanes_n));
     set(p, "split_k", split_k);
     set(p, sliced ? "slices_k" : "double_buffer", b->more);
-    if (sliced)
+    if (sliced) {
         set(p, "per_subgroup", m * n == 32);
-    else
+    } else {
         set(p, "stream_k", 0);
+        set(p, "pack", how.pack);
+        set(p, "gathered", how.gathered);
+    }
 }
 
 static double product_tiles(const wfi_case_problem *problem, const block *b)
@@ -119,6 +127,20 @@ static bool may_split(const wfi_case_problem *problem, double tiles, uint32_t sp
            (split_k <= 64 && tiles * split_k <= 132 * 8 && problem->c / split_k >= 64);
 }
 
+/* Every way to move elements, of which those that a problem has no use for are refused. */
+static void add_moves(const wfi_case_problem *problem, const block *b, uint32_t split_k,
+                      bench_point *points, uint32_t *count)
+{
+    const uint64_t row_a = problem->transpose_a ? problem->a : problem->c,
+                   row_b = problem->transpose_b ? problem->c : problem->b;
+    const uint32_t packs = problem->type == WF_TYPE_F32 && (row_a % 4 || row_b % 4) ? 1 : 0,
+                   gathers = problem->b % 4 ? 1 : 0;
+    for (uint32_t pack = 0; pack <= packs; pack++)
+        for (uint32_t gathered = 0; gathered <= gathers; gathered++)
+            if (*count < MOST_POINTS)
+                add_block(points, count, "vector", b, split_k, (moves){pack * 3, gathered});
+}
+
 static void add_tiles(const wfi_case_problem *problem, bool sliced, bench_point *points,
                       uint32_t *count)
 {
@@ -129,8 +151,10 @@ static void add_tiles(const wfi_case_problem *problem, bool sliced, bench_point 
         const double tiles = product_tiles(problem, &list[i]);
         for (uint32_t s = 1; !is_too_large(problem, &list[i]) && may_split(problem, tiles, s);
              s *= 2)
-            if (*count < MOST_POINTS)
-                add_block(points, count, sliced ? "subgroup_k" : "vector", &list[i], s);
+            if (!sliced)
+                add_moves(problem, &list[i], s, points, count);
+            else if (*count < MOST_POINTS)
+                add_block(points, count, "subgroup_k", &list[i], s, (moves){0, 0});
     }
 }
 
@@ -253,7 +277,8 @@ static void run_problem(wf_device *device, wf_buffer *const buffers[3], const wf
             points[i].plan = NULL;
     double best = -1;
     warm_up(points, count, &bindings);
-    for (uint32_t i = 0; i < count; i++)
+    /* The choice, the first, comes last, when the clock is up. */
+    for (uint32_t i = count; i-- > 0;)
         if (points[i].plan) {
             points[i].us = time_of(&points[i], &bindings, best);
             if (points[i].us > 0 && (best < 0 || points[i].us < best))
