@@ -270,6 +270,45 @@ static void picks_are_legal(void **state)
     forget(device);
 }
 
+/* The variant that the model gives a matrix whose rows are all of one length. */
+static const char *pick_sparse(wf_device *device, uint64_t rows, double mean)
+{
+    const wf_tuning model = {.size = sizeof model, .no_tuning = true};
+    const wfi_problem problem = sparse(rows, mean, 0, (uint32_t)mean, WF_TYPE_F32);
+    wfi_choice choice;
+    assert_int_equal(wfi_choose(device, &problem, &model, &choice), WF_SUCCESS);
+    return choice.point.variant->name;
+}
+
+/* As an H200 measured it: many rows of one entry are streamed, few and longer ones are not. */
+static void lone_entries_are_streamed(void **state)
+{
+    (void)state;
+    const pattern p = {.name = "large",
+                       .invocations = 1024,
+                       .groups_z = 64,
+                       .shared_kib = 48,
+                       .subgroup = 32,
+                       .subgroup_min = 32,
+                       .subgroup_max = 32,
+                       .operations = ALL_OPERATIONS,
+                       .pins = true,
+                       .buffers = 16};
+    wf_device *device = calloc(1, sizeof *device);
+    assert_non_null(device);
+    assert_true(wfi_mutex_init(&device->tuning_lock));
+    device->caps = caps_of(&p);
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    device->caps.max_storage_range = UINT32_MAX;
+    device->caps.compute_units = 132;
+    assert_string_equal(pick_sparse(device, 1500000, 1), "stream");
+    assert_string_equal(pick_sparse(device, 100000, 1), "equal");
+    assert_string_equal(pick_sparse(device, 600000, 3), "equal");
+    assert_string_equal(pick_sparse(device, 640000, 5), "stream");
+    assert_string_equal(pick_sparse(device, 3000000, 6), "sliced");
+    forget(device);
+}
+
 /* What a GPU of 132 units takes for the grid. */
 static wfi_point pick_grid(wf_device *device, const wfi_problem *problem)
 {
@@ -405,6 +444,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(picks_are_legal),
+        cmocka_unit_test(lone_entries_are_streamed),
         cmocka_unit_test(small_grids_fill_large_devices),
         cmocka_unit_test(rows_that_do_not_fit_are_passed_over),
         cmocka_unit_test(defaults_are_legal_everywhere),

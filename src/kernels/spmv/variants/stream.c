@@ -63,7 +63,14 @@ static uint64_t shared_bytes(const wfi_point *point)
 
 #define ITEMS 8        /* entries a work-item: with half as many, too few loads are under way */
 #define LONGEST_ROW 64 /* since one work-item adds up a row */
-#define MEAN_ROW 6     /* above, the vector loads of sliced and equal are nearly full */
+/* Above, the vector loads of sliced and equal are nearly full (six random columns a row take sliced
+ * 158 us, stream 223). */
+#define MEAN_ROW 5.5
+/* Rows of one entry, of which sliced and equal load four: for matrices that equal has under way at
+ * once, too, when there are so many entries (400,000 random columns take equal 6.2 us, stream 5.5,
+ * a diagonal of 1.5 million 12.5 and 6.0; H200). */
+#define LONE_ROW 1.5
+#define LONE_ENTRIES 400000
 
 /* For rows of a few entries, which sliced and equal pad to twice as many (H100, 2.2 entries a row:
  * 16.1 us where sliced takes 28.4). A work-item has room for the rows that its entries are of on
@@ -72,8 +79,9 @@ static double fit(wfi_point *point)
 {
     const wfi_spmv_profile *profile = wfi_spmv_profile_of(point->caps);
     const wfi_spmv_problem *p = &point->problem->spmv;
-    const uint64_t cached = point->problem->type == WF_TYPE_F64 ? profile->equal_entries_f64
-                                                                : profile->equal_entries_f32;
+    const uint64_t cached = p->mean_row < LONE_ROW                ? LONE_ENTRIES
+                            : point->problem->type == WF_TYPE_F64 ? profile->equal_entries_f64
+                                                                  : profile->equal_entries_f32;
     const uint32_t words = point->problem->type == WF_TYPE_F64 ? 2 : 1;
     const double rows = p->mean_row > 0 ? 1.05 * ITEMS / p->mean_row : 8;
     const uint32_t local = wfi_spmv_fit_local(point->caps);
