@@ -14,6 +14,24 @@ void wfi_ranks_open(wfi_ranks *ranks, MPI_Comm comm, wf_log_fn log, void *log_us
     MPI_Comm_size(ranks->comm, &ranks->count);
 }
 
+/* FNV-1a: of names that differ, numbers may be equal, and their ranks then count as of one host. */
+static int number_of(const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return (int)(hash >> 1);
+}
+
+void wfi_ranks_host(const wfi_ranks *ranks, MPI_Comm *host)
+{
+    const char *name = getenv("WAVEFIT_MPI_HOST");
+    MPI_Comm here;
+    MPI_Comm_split_type(ranks->comm, MPI_COMM_TYPE_SHARED, ranks->rank, MPI_INFO_NULL, &here);
+    MPI_Comm_split(here, name ? number_of(name) : 0, ranks->rank, host);
+    MPI_Comm_free(&here);
+}
+
 void wfi_ranks_poll(wf_device *device)
 {
     wf_device_poll(device, 0.1);

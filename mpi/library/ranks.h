@@ -14,6 +14,10 @@ typedef struct wfi_ranks {
 void wfi_ranks_open(wfi_ranks *ranks, MPI_Comm comm, wf_log_fn log, void *log_user);
 void wfi_ranks_close(wfi_ranks *ranks);
 
+/* The ranks of this one's host, to be freed. Where WAVEFIT_MPI_HOST names hosts, ranks with
+ * different names count as of different ones. Collective. */
+void wfi_ranks_host(const wfi_ranks *ranks, MPI_Comm *host);
+
 /* A rank that sleeps when its device is ready keeps all others waiting, and MPI takes the rank's
  * processor anyway while it waits for messages. */
 void wfi_ranks_poll(wf_device *device);

@@ -20,7 +20,7 @@ static int rank_in_host(const wfi_ranks *ranks)
 {
     MPI_Comm host;
     int rank = 0;
-    MPI_Comm_split_type(ranks->comm, MPI_COMM_TYPE_SHARED, ranks->rank, MPI_INFO_NULL, &host);
+    wfi_ranks_host(ranks, &host);
     MPI_Comm_rank(host, &rank);
     MPI_Comm_free(&host);
     return rank;

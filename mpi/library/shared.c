@@ -82,12 +82,12 @@ void wfi_shared_open(const wfi_ranks *ranks, wf_device *device, const int neighb
     *s = (wfi_shared){
         .host = MPI_COMM_NULL, .bytes = bytes, .spacing = (bytes + PAGE - 1) / PAGE * PAGE};
     const bool wanted = bytes > 0 && takes_pages(device);
-    MPI_Comm_split_type(ranks->comm, MPI_COMM_TYPE_SHARED, ranks->rank, MPI_INFO_NULL, &s->host);
-    if (!make_window(s, wanted))
-        return;
+    wfi_ranks_host(ranks, &s->host);
+    /* A neighbour on another host is told all the same: it has a window with others, perhaps. */
+    const bool open = make_window(s, wanted);
     int here = 0, ready[WFI_SIDES] = {0}, theirs[WFI_SIDES] = {0};
     MPI_Comm_rank(s->host, &here);
-    const bool own = wanted && import(s, device, here, &s->own, &s->own_at);
+    const bool own = open && wanted && import(s, device, here, &s->own, &s->own_at);
     for (int side = 0; side < WFI_SIDES; side++) {
         const int there = on_host(ranks, s, neighbours[side]);
         ready[side] = own && there != MPI_UNDEFINED &&

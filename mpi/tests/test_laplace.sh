@@ -39,7 +39,13 @@ many -n 4 -- --weights 3,0,1,2.5
 succeeds '^result    converged' -n 2 "$tool" $grid --omega 1.7 -o many.npy
 cmp -s one.npy many.npy && bad "omega 1.7 has the bits of the best one"
 if [ -z "$brief" ]; then
-    many -n 3 env WAVEFIT_MPI_SHARED=0 --
+    # Two hosts: one neighbour's memory is shared, the other one's rows come by messages.
+    args="$grid -o many.npy --json many.json"
+    succeeds '^result    converged' -n 2 env WAVEFIT_MPI_HOST=a "$tool" $args : \
+        -n 1 env WAVEFIT_MPI_HOST=b "$tool" $args
+    cmp one.npy many.npy || bad "other cells on two hosts"
+    grep -q '"shared_halos": 2,*$' many.json || bad "not 2 shared halos on two hosts"
+    rm -f many.npy
     one --grid 31x29 --method jacobi --tolerance 1e-2 --variant time --set steps=3
     many -n 3 --
     one --grid 40x1100 --type f64 --tolerance 0.05 --check-every 16 # passes of two iterations
