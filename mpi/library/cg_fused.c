@@ -21,8 +21,7 @@ static bool has_u(const wfi_mpi_cg *c)
 static void find_sizes(wfi_mpi_cg *c)
 {
     const wf_mpi_matrix *m = c->matrix;
-    const uint32_t unit = wfi_mpi_alignment(m),
-                   length = (m->x.length + m->received.total + unit - 1) / unit * unit;
+    const uint32_t length = m->x.length + m->halo;
     c->stride = length;
     c->rest_at = m->sum_count ? m->boundary_at : 0;
     c->rest = m->sum_count && !m->boundary_rows ? 0 : m->y.length - c->rest_at;

@@ -84,11 +84,12 @@ static wf_result begin(wf_mpi_matrix *m, const wf_mpi_matrix_params *p)
     m->first_column = calloc(count + 1, sizeof *m->first_column);
     m->sent.counts = calloc(2 * count, sizeof *m->sent.counts);
     m->received.counts = calloc(2 * count, sizeof *m->received.counts);
-    m->neighbours = calloc(count, sizeof *m->neighbours);
+    m->peers = calloc(count, sizeof *m->peers);
+    m->halo_at = calloc(count + 1, sizeof *m->halo_at);
     m->requests = calloc(2 * count, sizeof(MPI_Request));
     m->statuses = calloc(2 * count, sizeof(MPI_Status));
     const bool ok = m->first_row && m->first_column && m->sent.counts && m->received.counts &&
-                    m->neighbours && m->requests && m->statuses;
+                    m->peers && m->halo_at && m->requests && m->statuses;
     wf_result result = wfi_ranks_agree(&m->ranks, ok ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY);
     if (result != WF_SUCCESS || !ok)
         return result;
@@ -110,7 +111,7 @@ static uint64_t bytes_needed(const wf_mpi_matrix *m, const wf_mpi_matrix_params 
     const uint64_t real = wf_type_size(m->type),
                    entries = p->own_rows ? p->row_offsets[p->own_rows] : 0;
     return entries * (real + 4) + m->y.count * UINT64_C(4) +
-           (m->x.length + (uint64_t)m->received.total + m->y.length) * real;
+           (m->x.length + (uint64_t)m->halo + m->y.length) * real;
 }
 
 wf_result wfi_mpi_matrix_create(MPI_Comm comm, wf_device *device, const wf_mpi_matrix_params *given,
@@ -124,6 +125,7 @@ wf_result wfi_mpi_matrix_create(MPI_Comm comm, wf_device *device, const wf_mpi_m
         return WF_ERROR_OUT_OF_HOST_MEMORY;
     m->device = device;
     m->sums = sums;
+    m->pages.host = MPI_COMM_NULL;
     wfi_ranks_poll(device);
     wfi_ranks_open(&m->ranks, comm, params.log, params.log_user);
     wf_result result = begin(m, &params);
@@ -131,6 +133,8 @@ wf_result wfi_mpi_matrix_create(MPI_Comm comm, wf_device *device, const wf_mpi_m
         result = wfi_mpi_matrix_lists(m, &params);
     if (result == WF_SUCCESS)
         result = wfi_ranks_fit(&m->ranks, device, bytes_needed(m, &params));
+    if (result == WF_SUCCESS)
+        result = wfi_mpi_matrix_share(m);
     if (result == WF_SUCCESS)
         result = wfi_ranks_agree(&m->ranks, wfi_mpi_matrix_plans(m, &params));
     if (result != WF_SUCCESS) {
@@ -165,6 +169,11 @@ void wf_mpi_matrix_destroy(wf_mpi_matrix **handle)
     wf_plan_destroy(&m->pack);
     wf_plan_destroy(&m->unpack);
     wf_buffer_destroy(&m->sum_buffer);
+    for (int n = 0; n < m->peer_count; n++) {
+        wf_plan_destroy(&m->peers[n].unpack);
+        wf_buffer_destroy(&m->peers[n].theirs);
+    }
+    wfi_pages_close(&m->pages);
     free_traffic(&m->sent);
     free_traffic(&m->received);
     if (!m->alike)
@@ -172,7 +181,8 @@ void wf_mpi_matrix_destroy(wf_mpi_matrix **handle)
     free(m->y.places);
     free(m->first_row);
     free(m->first_column);
-    free(m->neighbours);
+    free(m->peers);
+    free(m->halo_at);
     free(m->requests);
     free(m->statuses);
     wfi_ranks_close(&m->ranks);
@@ -190,7 +200,10 @@ wf_result wf_mpi_matrix_describe(const wf_mpi_matrix *m, wf_mpi_matrix_info *inf
     info->boundary_rows = m->boundary_rows;
     info->received = m->received.total;
     info->sent = m->sent.total;
-    info->neighbours = (uint32_t)m->neighbour_count;
+    info->neighbours = (uint32_t)m->peer_count;
+    info->shared = 0;
+    for (int n = 0; n < m->peer_count; n++)
+        info->shared += m->peers[n].reads;
     const wf_plan *chosen = m->inside ? m->inside : m->boundary;
     return plan && chosen ? wf_plan_describe(chosen, plan) : WF_SUCCESS;
 }
@@ -208,7 +221,7 @@ wf_result wf_mpi_vector_create(wf_mpi_matrix *m, wf_mpi_side side, wf_mpi_vector
     v->layout = side == WF_MPI_OF_ROWS ? &m->y : &m->x;
     /* A vector of rows that are alike can be multiplied too, and has a place for the halo. */
     const bool halo = side == WF_MPI_OF_COLUMNS || m->alike;
-    const uint64_t elements = v->layout->length + (halo ? (uint64_t)m->received.total : 0);
+    const uint64_t elements = v->layout->length + (halo ? (uint64_t)m->halo : 0);
     const uint64_t bytes = (elements ? elements : 1) * wf_type_size(m->type);
     wf_result result = wf_buffer_create(m->device, bytes, WF_MEMORY_DEVICE, &v->buffer);
     if (result == WF_SUCCESS)

@@ -4,7 +4,7 @@
 #ifndef WFI_MPI_MATRIX_H
 #define WFI_MPI_MATRIX_H
 
-#include "ranks.h"
+#include "pages.h"
 
 /* Where a rank's own elements of a vector are in its buffer. */
 typedef struct wfi_layout {
@@ -21,6 +21,26 @@ typedef struct wfi_traffic {
     wf_buffer *buffer;  /* mapped */
 } wfi_traffic;
 
+/* What a rank tells its neighbour of the memory that it packs into. */
+typedef struct wfi_offer {
+    uint64_t slot_bytes; /* 0: other devices cannot have it */
+    uint32_t total;      /* elements of a slot */
+    uint32_t first;      /* of those for the neighbour */
+} wfi_offer;
+
+/* A rank that this one exchanges elements with. */
+typedef struct wfi_peer {
+    int rank;
+    bool reads; /* this rank's device reads what it needs in the peer's memory */
+    bool read;  /* and the peer's in this rank's */
+    wfi_offer offer;
+    wf_buffer *theirs; /* the peer's memory, where it is read */
+    uint64_t theirs_at;
+    wf_plan
+        *unpack; /* its elements alone; NULL: those of all are taken at once, or there are none */
+    uint64_t token; /* a message that says that elements are there */
+} wfi_peer;
+
 struct wf_mpi_matrix {
     wfi_ranks ranks;
     wf_device *device;
@@ -33,7 +53,15 @@ struct wf_mpi_matrix {
     wfi_traffic sent, received;
     MPI_Request *requests; /* two for each neighbour */
     MPI_Status *statuses;
-    int *neighbours, neighbour_count;
+    wfi_peer *peers;
+    int peer_count;
+    /* The halo in x has each peer's elements from halo_at[rank] on, where a binding may begin. */
+    uint32_t *halo_at, halo;
+    /* Elements are packed into two slots in turn, since a rank may be one product ahead: what it
+     * packs then is not what its neighbours still read. */
+    wfi_pages pages;
+    uint64_t slot_bytes;
+    uint32_t turn;
     wf_plan *inside, *boundary, *pack, *unpack;
     /* Of a matrix to be solved: the inside's product leaves so many partial sums of the dot product
      * of x and y there; 0: none. */
@@ -56,8 +84,15 @@ uint32_t wfi_mpi_alignment(const wf_mpi_matrix *m);
 
 /* Divides the rows into inside and boundary, and finds what is sent and received. Collective. */
 wf_result wfi_mpi_matrix_lists(wf_mpi_matrix *m, const wf_mpi_matrix_params *params);
+/* Shares the memory that elements are packed into with the peers of this host, where that can be.
+ * Collective. */
+wf_result wfi_mpi_matrix_share(wf_mpi_matrix *m);
 /* Makes the plans of both parts and of packing and unpacking. */
 wf_result wfi_mpi_matrix_plans(wf_mpi_matrix *m, const wf_mpi_matrix_params *params);
+
+/* Where the elements for other ranks are packed in this turn: for the device, and for the host. */
+wf_binding wfi_mpi_packed(const wf_mpi_matrix *m);
+unsigned char *wfi_mpi_packed_mapped(const wf_mpi_matrix *m);
 
 /* A plan of y = D x for a matrix of one entry a row, which is in the column columns[i] (NULL: i)
  * and has the value values[i] (NULL: 1). */

@@ -73,7 +73,7 @@ static wf_result find_received(wf_mpi_matrix *m, const wf_mpi_matrix_params *p)
     }
     m->received.elements = malloc((size_t)count * sizeof(uint32_t) + 1);
     wf_result result = m->received.elements ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY;
-    if (result == WF_SUCCESS && (count > INT_MAX || m->x.length + count > UINT32_MAX))
+    if (result == WF_SUCCESS && (count > INT_MAX))
         result = wfi_ranks_fail(&m->ranks, WF_ERROR_TOO_LARGE,
                                 "a rank needs %llu elements of others, over the %d of a message",
                                 (unsigned long long)count, INT_MAX);
@@ -132,8 +132,22 @@ static wf_result find_sent(wf_mpi_matrix *m)
     }
     for (int r = 0; r < m->ranks.count; r++)
         if (m->sent.counts[r] || m->received.counts[r])
-            m->neighbours[m->neighbour_count++] = r;
+            m->peers[m->peer_count++].rank = r;
     return WF_SUCCESS;
+}
+
+/* Where each rank's elements are in the halo. */
+static wf_result lay_halo_out(wf_mpi_matrix *m)
+{
+    uint64_t sum = 0;
+    for (int r = 0; r < m->ranks.count; r++) {
+        m->halo_at[r] = (uint32_t)sum;
+        sum += rounded(m, (uint64_t)m->received.counts[r]);
+    }
+    m->halo = (uint32_t)sum;
+    return m->x.length + sum <= UINT32_MAX
+               ? WF_SUCCESS
+               : wfi_ranks_fail(&m->ranks, WF_ERROR_TOO_LARGE, "a rank has over 2^32 elements");
 }
 
 wf_result wfi_mpi_matrix_lists(wf_mpi_matrix *m, const wf_mpi_matrix_params *p)
@@ -145,5 +159,6 @@ wf_result wfi_mpi_matrix_lists(wf_mpi_matrix *m, const wf_mpi_matrix_params *p)
     if (result != WF_SUCCESS)
         return result;
     count_received(m);
-    return find_sent(m);
+    result = find_sent(m);
+    return result == WF_SUCCESS ? wfi_ranks_agree(&m->ranks, lay_halo_out(m)) : result;
 }

@@ -34,7 +34,15 @@ static uint32_t find_place(const wf_mpi_matrix *m, uint32_t column)
         else
             high = middle;
     }
-    return m->x.length + low;
+    int owner = 0;
+    for (int end = m->ranks.count - 1; owner < end;) {
+        const int middle = owner + (end - owner) / 2;
+        if (column < m->first_column[middle + 1])
+            end = middle;
+        else
+            owner = middle + 1;
+    }
+    return m->x.length + m->halo_at[owner] + low - (uint32_t)m->received.offsets[owner];
 }
 
 /* The rows of one part, in their order, with columns as they are in the buffer of x. */
@@ -75,7 +83,7 @@ static wf_result plan_part(const wf_mpi_matrix *m, const wf_mpi_matrix_params *p
     wf_result result = take_part(m, p, boundary, &part);
     const wf_spmv_params params = {.size = sizeof params,
                                    .rows = part.rows,
-                                   .columns = m->x.length + (boundary ? m->received.total : 0),
+                                   .columns = m->x.length + (boundary ? m->halo : 0),
                                    .row_offsets = part.offsets,
                                    .column_indices = part.columns,
                                    .values = part.values,
@@ -122,10 +130,48 @@ wf_result wfi_mpi_single_plan(const wf_mpi_matrix *m, uint32_t rows, uint32_t wi
     return result;
 }
 
-static wf_result make_buffer(const wf_mpi_matrix *m, wf_memory memory, wfi_traffic *traffic)
+static wf_result make_buffer(const wf_mpi_matrix *m, uint32_t elements, wf_memory memory,
+                             wfi_traffic *traffic)
 {
-    return wf_buffer_create(m->device, traffic->total * (uint64_t)wf_type_size(m->type), memory,
+    return wf_buffer_create(m->device, elements * (uint64_t)wf_type_size(m->type), memory,
                             &traffic->buffer);
+}
+
+/* The elements of one peer, as they are where it packed them, or in this rank's own memory. */
+static wf_result plan_unpack(const wf_mpi_matrix *m, wfi_peer *peer)
+{
+    const uint32_t count = (uint32_t)m->received.counts[peer->rank];
+    if (count == 0)
+        return WF_SUCCESS;
+    if (!peer->reads)
+        return wfi_mpi_single_plan(m, count, count, NULL, NULL, &peer->unpack);
+    uint32_t *columns = malloc(count * sizeof *columns);
+    if (!columns)
+        return WF_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < count; i++)
+        columns[i] = peer->offer.first + i;
+    const wf_result result =
+        wfi_mpi_single_plan(m, count, peer->offer.total, columns, NULL, &peer->unpack);
+    free(columns);
+    return result;
+}
+
+/* Where all elements come by messages, they are taken at once. */
+static wf_result plan_halo(wf_mpi_matrix *m)
+{
+    bool reads = false, messages = false;
+    for (int n = 0; n < m->peer_count; n++) {
+        reads |= m->peers[n].reads;
+        messages |= !m->peers[n].reads && m->received.counts[m->peers[n].rank] > 0;
+    }
+    wf_result result = WF_SUCCESS;
+    if (messages)
+        result = make_buffer(m, m->halo, WF_MEMORY_UPLOAD, &m->received);
+    if (messages && !reads && result == WF_SUCCESS)
+        return wfi_mpi_single_plan(m, m->halo, m->halo, NULL, NULL, &m->unpack);
+    for (int n = 0; n < m->peer_count && result == WF_SUCCESS; n++)
+        result = plan_unpack(m, &m->peers[n]);
+    return result;
 }
 
 wf_result wfi_mpi_matrix_plans(wf_mpi_matrix *m, const wf_mpi_matrix_params *p)
@@ -138,15 +184,10 @@ wf_result wfi_mpi_matrix_plans(wf_mpi_matrix *m, const wf_mpi_matrix_params *p)
                                   WF_MEMORY_DEVICE, &m->sum_buffer);
     if (result == WF_SUCCESS)
         result = plan_part(m, p, true, m->inside ? NULL : p->tuning, NULL, &m->boundary);
-    if (result == WF_SUCCESS && m->sent.total)
-        result = make_buffer(m, WF_MEMORY_READBACK, &m->sent);
+    if (result == WF_SUCCESS && m->sent.total && !m->pages.own)
+        result = make_buffer(m, m->sent.total, WF_MEMORY_READBACK, &m->sent);
     if (result == WF_SUCCESS && m->sent.total)
         result =
             wfi_mpi_single_plan(m, m->sent.total, m->x.length, m->sent.elements, NULL, &m->pack);
-    if (result == WF_SUCCESS && m->received.total)
-        result = make_buffer(m, WF_MEMORY_UPLOAD, &m->received);
-    if (result == WF_SUCCESS && m->received.total)
-        result =
-            wfi_mpi_single_plan(m, m->received.total, m->received.total, NULL, NULL, &m->unpack);
-    return result;
+    return result == WF_SUCCESS ? plan_halo(m) : result;
 }

@@ -9,30 +9,47 @@ static MPI_Datatype element(const wf_mpi_matrix *m)
     return m->type == WF_TYPE_F64 ? MPI_DOUBLE : MPI_FLOAT;
 }
 
-static unsigned char *at(const wf_mpi_matrix *m, const wfi_traffic *traffic, int rank)
+/* How many elements a message from a peer has. Where they are read in its own memory, it says that
+ * they are there. */
+static int awaited(const wf_mpi_matrix *m, const wfi_peer *peer)
 {
-    static unsigned char nothing;
-    unsigned char *mapped = traffic->buffer ? wf_buffer_mapped(traffic->buffer) : NULL;
-    return mapped ? mapped + (size_t)traffic->offsets[rank] * wf_type_size(m->type) : &nothing;
+    return peer->reads ? 1 : m->received.counts[peer->rank];
 }
 
-/* Every neighbour gets a message and sends one. That of a rank that has failed has no elements:
- * whoever gets one knows that the product is of no use, WF_NOT_READY. */
+static void receive(wf_mpi_matrix *m, wfi_peer *peer, MPI_Request *request)
+{
+    const size_t real = wf_type_size(m->type);
+    void *to = &peer->token;
+    if (!peer->reads && m->received.buffer)
+        to = (unsigned char *)wf_buffer_mapped(m->received.buffer) + m->halo_at[peer->rank] * real;
+    MPI_Irecv(to, awaited(m, peer), element(m), peer->rank, HALO_TAG, m->ranks.comm, request);
+}
+
+static void send(wf_mpi_matrix *m, wfi_peer *peer, bool whole, MPI_Request *request)
+{
+    static const uint64_t token;
+    const size_t real = wf_type_size(m->type), offset = m->sent.offsets[peer->rank] * real;
+    const int count = peer->read ? 1 : m->sent.counts[peer->rank];
+    const void *from = &token;
+    if (!peer->read && count && whole)
+        from = wfi_mpi_packed_mapped(m) + offset;
+    MPI_Isend(from, whole ? count : 0, element(m), peer->rank, HALO_TAG, m->ranks.comm, request);
+}
+
+/* Every peer gets a message and sends one. That of a rank that has failed has no elements: whoever
+ * gets one knows that the product is of no use, WF_NOT_READY. */
 static wf_result exchange(wf_mpi_matrix *m, wf_result own)
 {
-    const int count = m->neighbour_count;
+    const int count = m->peer_count;
     for (int n = 0; n < count; n++) {
-        const int r = m->neighbours[n];
-        MPI_Irecv(at(m, &m->received, r), m->received.counts[r], element(m), r, HALO_TAG,
-                  m->ranks.comm, &m->requests[n]);
-        MPI_Isend(at(m, &m->sent, r), own == WF_SUCCESS ? m->sent.counts[r] : 0, element(m), r,
-                  HALO_TAG, m->ranks.comm, &m->requests[count + n]);
+        receive(m, &m->peers[n], &m->requests[n]);
+        send(m, &m->peers[n], own == WF_SUCCESS, &m->requests[count + n]);
     }
     MPI_Waitall(2 * count, m->requests, m->statuses);
     for (int n = 0; n < count && own == WF_SUCCESS; n++) {
         int got = 0;
         MPI_Get_count(&m->statuses[n], element(m), &got);
-        if (got != m->received.counts[m->neighbours[n]])
+        if (got != awaited(m, &m->peers[n]))
             own = WF_NOT_READY;
     }
     return own;
@@ -48,7 +65,7 @@ static wf_result give_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y)
     bindings.items[WF_SPMV_X] =
         (wf_binding){.buffer = x.buffer, .offset = x.offset, .bytes = m->x.length * real};
     if (m->pack) {
-        bindings.items[WF_SPMV_Y] = (wf_binding){.buffer = m->sent.buffer};
+        bindings.items[WF_SPMV_Y] = wfi_mpi_packed(m);
         result = wf_queue_run(m->queue, m->pack, &bindings, &packed);
         if (result == WF_SUCCESS)
             result = wf_queue_submit(m->queue);
@@ -63,25 +80,43 @@ static wf_result give_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y)
     if (result == WF_SUCCESS)
         result = wf_queue_submit(m->queue);
     /* The host sends what is packed, and receives where the device may still be reading. */
-    const uint64_t awaited = packed ? packed : m->received.total ? m->unpacked : 0;
-    return result == WF_SUCCESS && awaited ? wf_queue_wait(m->queue, awaited) : result;
+    const uint64_t last = packed ? packed : m->received.total ? m->unpacked : 0;
+    return result == WF_SUCCESS && last ? wf_queue_wait(m->queue, last) : result;
+}
+
+/* The elements of all peers, or of one: where it packed them, or in the memory of messages. */
+static wf_result give_unpack(wf_mpi_matrix *m, wf_plan *plan, const wfi_peer *peer, wfi_place x)
+{
+    const uint64_t real = wf_type_size(m->type), at = peer ? m->halo_at[peer->rank] * real : 0,
+                   count = peer ? (uint64_t)m->received.counts[peer->rank] : m->halo;
+    wf_bindings bindings = {.size = sizeof bindings};
+    if (!plan)
+        return WF_SUCCESS;
+    bindings.items[WF_SPMV_X] =
+        (wf_binding){.buffer = m->received.buffer, .offset = at, .bytes = count * real};
+    if (peer && peer->reads)
+        bindings.items[WF_SPMV_X] =
+            (wf_binding){.buffer = peer->theirs,
+                         .offset = peer->theirs_at + m->turn * peer->offer.slot_bytes,
+                         .bytes = peer->offer.total * real};
+    bindings.items[WF_SPMV_Y] = (wf_binding){
+        .buffer = x.buffer, .offset = x.offset + m->x.length * real + at, .bytes = count * real};
+    return wf_queue_run(m->queue, plan, &bindings, &m->unpacked);
 }
 
 static wf_result give_boundary(wf_mpi_matrix *m, wfi_place x, wfi_place y)
 {
-    const uint64_t real = wf_type_size(m->type), halo_at = m->x.length * real,
-                   halo = m->received.total * real;
+    const uint64_t real = wf_type_size(m->type);
     wf_bindings bindings = {.size = sizeof bindings};
     wf_result result = wf_queue_hold(m->queue);
-    if (m->unpack && result == WF_SUCCESS) {
-        bindings.items[WF_SPMV_X] = (wf_binding){.buffer = m->received.buffer};
-        bindings.items[WF_SPMV_Y] =
-            (wf_binding){.buffer = x.buffer, .offset = x.offset + halo_at, .bytes = halo};
-        result = wf_queue_run(m->queue, m->unpack, &bindings, &m->unpacked);
-    }
+    if (result == WF_SUCCESS)
+        result = give_unpack(m, m->unpack, NULL, x);
+    for (int n = 0; n < m->peer_count && result == WF_SUCCESS; n++)
+        result = give_unpack(m, m->peers[n].unpack, &m->peers[n], x);
     if (m->boundary && result == WF_SUCCESS) {
-        bindings.items[WF_SPMV_X] =
-            (wf_binding){.buffer = x.buffer, .offset = x.offset, .bytes = halo_at + halo};
+        bindings.items[WF_SPMV_X] = (wf_binding){.buffer = x.buffer,
+                                                 .offset = x.offset,
+                                                 .bytes = (m->x.length + (uint64_t)m->halo) * real};
         bindings.items[WF_SPMV_Y] = (wf_binding){.buffer = y.buffer,
                                                  .offset = y.offset + m->boundary_at * real,
                                                  .bytes = m->boundary_rows * real};
@@ -94,6 +129,7 @@ wf_result wfi_mpi_product(wf_mpi_matrix *m, wfi_place x, wfi_place y, wf_result 
                           wf_mpi_times *times)
 {
     const double start = MPI_Wtime();
+    m->turn = 1 - m->turn;
     if (own == WF_SUCCESS)
         own = give_inside(m, x, y);
     const double packed = MPI_Wtime();

@@ -12,7 +12,8 @@ for ranks in 1 2 3 4; do
     succeeds 'are right' -n $ranks "$test"
 done
 if [ -z "$brief" ]; then
-    succeeds 'are right' -n 4 "$test" 3 0 1 2.5
+    succeeds 'are right' -n 2 env WAVEFIT_MPI_HOST=a "$test" 3 0 1 2.5 : \
+        -n 2 env WAVEFIT_MPI_HOST=b "$test" 3 0 1 2.5
     succeeds 'are right' -n 3 "$test" 0 0 1
     if [ -f "$other_icd" ]; then
         succeeds 'are right' -n 1 "$test" : -n 2 env VK_DRIVER_FILES="$other_icd" "$test"
@@ -36,6 +37,7 @@ case = json.load(open("many.json"))["cases"][0]
 ok = len(one) == len(many) == 12 ** 3 and far < 1e-11
 ok = ok and len(case["history"]) == case["iterations"] and len(case["ranks"]) == 4
 ok = ok and [r["count"] for r in case["ranks"]][2] == 0
+ok = ok and case["shared_halos"] == 4 # of three ranks in a row
 ok = ok and sum(r["count"] for r in case["ranks"]) == 12 ** 3
 sys.exit(not ok)
 END

@@ -78,6 +78,7 @@ static void fill_case(run *r)
     wfi_result_case_extra(c, "seconds", found->seconds);
     wfi_result_case_extra(c, "residual", found->residual);
     wfi_result_case_extra(c, "true_residual", found->true_residual);
+    wfi_result_case_extra(c, "shared_halos", wfi_rank_sum(found->part.shared));
     c->history = r->history;
     c->history_count = found->iterations;
     if (found->status != WF_CG_CONVERGED)

@@ -68,8 +68,6 @@ static void fill_case(run *r)
     const wf_mpi_laplace_info *part = &r->keep.part;
     wfi_result_case *c = r->out;
     const double us = us_an_iteration(r);
-    int shared = (int)part->shared, all = 0;
-    MPI_Allreduce(&shared, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     c->has_plan = c->plan.variant != NULL;
     if (us > 0)
         c->gbs = 2 * (double)wf_type_size(r->params.type) * cells(r) / (us * 1e3);
@@ -81,7 +79,7 @@ static void fill_case(run *r)
         wfi_result_case_extra(c, "omega", part->omega);
     wfi_result_case_extra(c, "residual", found->residual);
     wfi_result_case_extra(c, "true_residual", found->true_residual);
-    wfi_result_case_extra(c, "shared_halos", all);
+    wfi_result_case_extra(c, "shared_halos", wfi_rank_sum(part->shared));
     c->history = r->history;
     c->history_count = found->checks;
     if (found->status == WF_LAPLACE_CANCELLED)

@@ -22,6 +22,13 @@ int wfi_rank_worst(int code)
     return most;
 }
 
+uint32_t wfi_rank_sum(uint32_t own)
+{
+    uint32_t all = 0;
+    MPI_Allreduce(&own, &all, 1, MPI_UINT32_T, MPI_SUM, MPI_COMM_WORLD);
+    return all;
+}
+
 wf_result wfi_rank_agree(wf_result result)
 {
     int mine = result < 0 ? (int)result : 0, least = 0; /* errors are negative */

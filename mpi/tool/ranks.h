@@ -30,6 +30,8 @@ int wfi_rank_failed(wfi_rank *rank, wf_result result);
 /* The exit code of a step that rank 0 makes for all; the worst one of a step of all. */
 int wfi_rank_share(int code);
 int wfi_rank_worst(int code);
+/* Of all ranks together. Collective. */
+uint32_t wfi_rank_sum(uint32_t own);
 /* The result that all ranks go on with: WF_SUCCESS only where each has it. */
 wf_result wfi_rank_agree(wf_result result);
 

@@ -111,6 +111,7 @@ static wf_result describe(run *r)
     const wf_result result = wf_mpi_matrix_describe(r->m, &info, &r->out->plan);
     r->out->has_plan = result == WF_SUCCESS && r->out->plan.variant;
     r->out->plan.flops = 2.0 * r->matrix.entries;
+    wfi_result_case_extra(r->out, "shared_halos", wfi_rank_sum(info.shared));
     wfi_rank_collect(r->rank, "rows", info.first_row, info.rows, &r->times, r->products, r->out);
     return result;
 }

@@ -270,6 +270,7 @@ typedef struct wf_mpi_matrix_info {
     uint32_t received;      /* such elements */
     uint32_t sent;          /* elements that other ranks need, each counted for each of them */
     uint32_t neighbours;    /* ranks that it exchanges elements with */
+    uint32_t shared;        /* those whose elements its device reads where they were packed */
 } wf_mpi_matrix_info;
 
 /* Works out which elements go where, converts and uploads. Before any rank allocates device memory,
