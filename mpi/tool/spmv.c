@@ -14,6 +14,7 @@
 #define SAMPLES 5
 #define SAMPLE_SECONDS 0.2
 #define MOST_PRODUCTS 100000 /* in a sample */
+#define WARM_UP 3            /* runs, each as long as a sample by the speed of the one before */
 
 typedef struct arguments {
     const char *type, *x, *output, *weights, *text;
@@ -71,14 +72,26 @@ static wf_result check(run *r)
     return (wf_result)wfi_rank_share((int)result);
 }
 
-/* Samples of as many products as rank 0 says. */
+/* Finds how many products a sample takes by runs of more and more, which bring the devices' clocks
+ * up after the check on the host. All ranks get the seconds of the slowest one. */
+static wf_result warm_up(run *r, uint32_t *count)
+{
+    double seconds = 0;
+    wf_result result = wf_mpi_spmv_run(r->m, r->x, r->y, 1, &seconds, NULL);
+    for (int n = 0; n < WARM_UP && result == WF_SUCCESS; n++) {
+        const double fit = SAMPLE_SECONDS / (seconds / *count + 1e-9);
+        *count = (uint32_t)fmin(fmax(fit, 1), MOST_PRODUCTS);
+        result = wf_mpi_spmv_run(r->m, r->x, r->y, *count, &seconds, NULL);
+    }
+    return result;
+}
+
 static wf_result measure(run *r)
 {
     wf_timing *timing = &r->out->timing;
     double seconds = 0;
-    wf_result result = wf_mpi_spmv_run(r->m, r->x, r->y, 3, &seconds, NULL);
-    const int count =
-        wfi_rank_share((int)fmin(fmax(SAMPLE_SECONDS / (seconds / 3 + 1e-9), 1), MOST_PRODUCTS));
+    uint32_t count = 1;
+    wf_result result = warm_up(r, &count);
     wfi_timeline_init(&r->timeline);
     r->times = (wf_mpi_times){.size = sizeof r->times, .trace = &r->timeline.trace};
     r->products = 0;
@@ -87,14 +100,14 @@ static wf_result measure(run *r)
         result = wfi_rank_agree(wfi_interrupted() ? WF_ERROR_CANCELLED : WF_SUCCESS);
         if (result != WF_SUCCESS)
             break;
-        result = wf_mpi_spmv_run(r->m, r->x, r->y, (uint32_t)count, &seconds, &times);
+        result = wf_mpi_spmv_run(r->m, r->x, r->y, count, &seconds, &times);
         r->times.inside += times.inside;
         r->times.halo += times.halo;
         r->times.wait += times.wait;
-        r->products += (uint32_t)count;
+        r->products += count;
         timing->samples_us[timing->count++] = seconds / count * 1e6;
     }
-    timing->batch = (uint32_t)count;
+    timing->batch = count;
     if (result != WF_SUCCESS || !r->rank->prints)
         return result;
     wfi_case_summarise(timing);
