@@ -15,7 +15,9 @@
 #define INTEL_GUIDE "Intel, oneAPI GPU Optimization Guide: Intel Xe GPU architecture"
 #define INTEL_GEN9 "Intel, The Compute Architecture of Intel Processor Graphics Gen9 (2015)"
 #define MESA_IR3                                                                                   \
-    "Mesa, freedreno device table (reg_size_vec4, wave_granularity) and ir3 (16 waves, 64 lanes)"
+    "Mesa, freedreno device table (reg_size_vec4, wave_granularity) and ir3 (16 waves, 64 "        \
+    "lanes); "                                                                                     \
+    "azhirnov, cpu-gpu-arch (multiply-adds)"
 #define ARM_GUIDE                                                                                  \
     "Arm, The Valhall/Bifrost Shader Core; Arm GPU Datasheet; Mali OpenCL Developer Guide "        \
     "101574: "                                                                                     \
@@ -74,13 +76,13 @@
         .unit_fma = fma, .source = text                                                            \
     }
 /* Adreno: 16 waves of 64 an SP. */
-#define ADRENO_ROW(id, label, parts, vec4, granularity, shared)                                    \
+#define ADRENO_ROW(id, label, parts, vec4, granularity, shared, fma)                               \
     {                                                                                              \
         .name = "qualcomm:" id, .generation = label, .vendor_id = WFI_QUALCOMM,                    \
         .name_pieces = parts, .unit = "shader processor", .wave = 64, .simds = 1,                  \
         .simd_waves = 16, .simd_registers = (vec4)*4 * 64 * (granularity), .register_step = 4,     \
         .lane_registers = 192, .wave_step = granularity, .unit_shared = (shared)*1024,             \
-        .source = MESA_IR3                                                                         \
+        .unit_fma = fma, .source = MESA_IR3                                                        \
     }
 /* Mali: full occupancy up to 32 registers a lane, half up to 64. */
 #define MALI_ROW(id, label, parts, lanes, waves, fma)                                              \
@@ -155,13 +157,13 @@ static const wfi_architecture table[] = {
               "UHD Graphics 6|HD Graphics 5|HD Graphics 6|Iris(R) Plus|SKL|KBL|CFL|ICL|APL|GLK", 16,
               8, 7, 1024, false, 64, 64, INTEL_GEN9),
     ADRENO_ROW("adreno7xx", "Adreno 7xx and X1", "Adreno (TM) 7|Adreno (TM) X1|Adreno X1|FD7", 96,
-               2, 32),
+               2, 32, 256),
     ADRENO_ROW("adreno61x-small", "Adreno 605 to 612",
-               "Adreno (TM) 605|Adreno (TM) 608|Adreno (TM) 610|Adreno (TM) 612", 48, 1, 16),
+               "Adreno (TM) 605|Adreno (TM) 608|Adreno (TM) 610|Adreno (TM) 612", 48, 1, 16, 0),
     ADRENO_ROW("adreno6xx", "Adreno 615 to 640, 680",
                "Adreno (TM) 61|Adreno (TM) 62|Adreno (TM) 63|Adreno (TM) 64|Adreno (TM) 680", 96, 2,
-               32),
-    ADRENO_ROW("adreno65x", "Adreno 643, 650 to 690", "Adreno (TM) 6|FD6", 64, 2, 32),
+               32, 0),
+    ADRENO_ROW("adreno65x", "Adreno 643, 650 to 690", "Adreno (TM) 6|FD6", 64, 2, 32, 0),
     MALI_ROW("gen5", "Mali fifth generation, G615 and G715", "G615|G715|G620|G720|G625|G725|G925",
              16, 0, 128),
     MALI_ROW("valhall3", "Valhall, G510 to G710", "G610|G710", 16, 0, 64),
@@ -354,11 +356,15 @@ wfi_unit wfi_unit_of(const wf_caps *caps)
     const wfi_architecture *a = wfi_architecture_of(caps);
     const uint32_t told = caps->unit_subgroups * caps->subgroup_size;
     if (!a)
-        return (wfi_unit){.items = told};
+        return (wfi_unit){.items = told, .counted = 1};
     return (wfi_unit){.items = told ? told : a->simds * a->simd_waves * a->wave,
                       .lane_registers = a->lane_registers,
                       .registers = a->simds * a->simd_registers,
                       .wave_words = a->wave_words,
+                      .groups = a->unit_groups,
+                      .shared_bytes = a->unit_shared,
+                      .fma = a->unit_fma,
+                      .counted = a->counted_units ? a->counted_units : 1,
                       .shared_is_memory = a->shared_is_memory};
 }
 

@@ -53,6 +53,10 @@ typedef struct wfi_unit {
     uint32_t lane_registers; /* a work-item has at most */
     uint32_t registers;      /* of a unit, for all its work-items */
     uint32_t wave_words;     /* of a subgroup, whatever its size; 0: by lane_registers alone */
+    uint32_t groups;         /* work-groups resident at most */
+    uint32_t shared_bytes;   /* of shared memory, of all of them */
+    uint32_t fma;            /* f32 multiply-adds a clock */
+    uint32_t counted;        /* of wf_caps.compute_units that make a unit; at least 1 */
     bool shared_is_memory;
 } wfi_unit;
 

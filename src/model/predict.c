@@ -4,20 +4,7 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
-
-/* Loads, stores and shared memory move a byte a clock for each lane that multiplies: 128 on
- * NVIDIA's multiprocessors, 64 on GCN's compute units and on Mali's cores. */
-#define LANE_BYTES 1.0
-/* Bytes that work-groups load again come from caches, which are no slower than so many times the
- * memory: the least of what is published of GPUs with large ones. */
-#define CACHE_GAIN 2.0
-/* Of the subgroups that a unit can hold, what it takes to hide latency where each has independent
- * work: V. Volkov, Better Performance at Lower Occupancy, 2010. */
-#define ENOUGH 0.125
-/* Of an execution, and of another dispatch that waits for the one before: measured on an H100
- * (bench/notes/matmul.md#shapes) and taken for every GPU. */
-#define START_US 2.64
-#define DISPATCH_US 3.27
+#include "profiles/unit_time.h"
 
 static bool same_name(const char *a, const char *b)
 {
@@ -49,16 +36,6 @@ static double spilled_bytes(const wf_plan_info *plan, double lane_steps)
     return lane_steps * 2 * 4 * plan->kernel.spilled / instructions;
 }
 
-/* Of the subgroups that a unit can hold, those that work-groups make: as many as are resident at
- * most, or as there are for a unit. 1: not known. */
-static double held(const wf_occupancy *occupancy, double unit_groups)
-{
-    if (!occupancy || occupancy->groups == 0 || !(occupancy->fraction > 0))
-        return 1;
-    const double resident = occupancy->groups;
-    return occupancy->fraction * (unit_groups > 0 ? fmin(unit_groups, resident) / resident : 1);
-}
-
 /* Whether sums are made in several parts, which another dispatch adds. */
 static bool has_parts(const wf_plan_info *plan)
 {
@@ -74,7 +51,7 @@ static bool has_parts(const wf_plan_info *plan)
 /* That dispatch waits for the first. */
 static double start_us(const wf_plan_info *plan)
 {
-    return START_US + (has_parts(plan) ? DISPATCH_US : 0);
+    return WFI_START_US + (has_parts(plan) ? WFI_DISPATCH_US : 0);
 }
 
 bool wfi_predict(const wfi_data_sheet *sheet, const wf_plan_info *plan, wf_type type,
@@ -83,32 +60,34 @@ bool wfi_predict(const wfi_data_sheet *sheet, const wf_plan_info *plan, wf_type 
     const double part = type == WF_TYPE_F64 ? sheet->f64_part : 1;
     if (part == 0 || (plan->variant && strcmp(plan->variant, "cooperative") == 0))
         return false;
-    const double lanes = sheet->units * sheet->lanes * sheet->clock_mhz; /* a microsecond */
-    const double units = sheet->units / (occupancy ? occupancy->counted_units : 1);
-    /* Each unit takes the next work-group when one ends, and all take equally long. */
-    const double groups = (double)plan->kernel.groups, unit_groups = ceil(groups / units),
-                 filled = groups > 0 ? groups / (unit_groups * units) : 1;
-    const double useful = plan->access.busy > 0 ? plan->access.busy : 1;
-    const double rate = lanes * useful * filled;
-    const double requested = plan->requested_bytes + plan->shared_requested_bytes;
-    const double multiply_adds = plan->flops / 2;
-    const double busy = fmin(held(occupancy, unit_groups) / ENOUGH, 1);
-    *out = (wfi_prediction){
-        .memory_us = fmax(plan->least_bytes, plan->group_bytes / CACHE_GAIN) / (sheet->gbs * 1e3),
-        .arithmetic_us = multiply_adds / (rate * part),
-        .access_us =
-            (requested + spilled_bytes(plan, multiply_adds + requested / 4)) / (rate * LANE_BYTES),
-        .set_by = "memory"};
-    double us = out->memory_us;
-    if (out->access_us > us) {
-        us = out->access_us;
-        out->set_by = "loads";
-    }
-    if (out->arithmetic_us > us) {
-        us = out->arithmetic_us;
-        out->set_by = "arithmetic";
-    }
-    out->us = us / busy + start_us(plan);
-    out->peak_part = multiply_adds / (lanes * part) / out->us;
+    const double counted = occupancy ? occupancy->counted_units : 1;
+    const wfi_units units = {.count = sheet->units / counted,
+                             .lanes = sheet->lanes * counted,
+                             .clock_mhz = sheet->clock_mhz,
+                             .memory_us = 1 / (sheet->gbs * 1e3)};
+    const double requested = plan->requested_bytes + plan->shared_requested_bytes,
+                 multiply_adds = plan->flops / 2;
+    const uint32_t *size = plan->kernel.group_size;
+    const wfi_unit_work work = {.multiply_adds = multiply_adds / part,
+                                .shared_bytes = plan->shared_requested_bytes,
+                                .passes = plan->access.bank_passes,
+                                .bytes = plan->requested_bytes +
+                                         spilled_bytes(plan, multiply_adds + requested / 4),
+                                .group_bytes = plan->group_bytes,
+                                .least_bytes = plan->least_bytes,
+                                .busy = plan->access.busy,
+                                .groups = (double)plan->kernel.groups,
+                                .items = (double)size[0] * size[1] * size[2],
+                                .held = occupancy ? occupancy->groups : 0};
+    const wfi_unit_time time = wfi_time_of_units(&units, &work);
+    *out = (wfi_prediction){.us = start_us(plan) + fmax(time.memory, time.units),
+                            .memory_us = time.memory,
+                            .arithmetic_us = time.arithmetic,
+                            .access_us = time.access,
+                            .set_by = time.memory >= time.units       ? "memory"
+                                      : time.access > time.arithmetic ? "loads"
+                                                                      : "arithmetic"};
+    out->peak_part =
+        multiply_adds / (sheet->units * sheet->lanes * sheet->clock_mhz * part) / out->us;
     return true;
 }

@@ -50,14 +50,15 @@ static const wfi_matmul_profile profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_OTHER] = {GPU},
     [WFI_PROFILE_CPU] = {CPU, .gains_by_tiles = true},
     /* By the statistics of RADV's compiler, which spills from 240 registers on. */
-    [WFI_PROFILE_AMD] = {GPU, .most_registers = 236},
+    [WFI_PROFILE_AMD] = {GPU, .clock_mhz = 2000, .most_registers = 236},
     /* By the statistics of Mesa's compilers (ANV and Turnip 25.0), which keep addresses and loads
      * under way besides what the model counts; assumed of Mali. Intel's have fewer
      * registers a work-item the more of them a work-group has
      * (bench/notes/other-devices.md#registers). */
-    [WFI_PROFILE_INTEL] = {GPU_BUT_GROUPS, .matvec_group = 256, .register_fill = 0.40,
-                           .narrow_matrix_subgroups = true},
-    [WFI_PROFILE_MOBILE] = {GPU_BUT_GROUPS, .matvec_group = 256, .register_fill = 0.43},
+    [WFI_PROFILE_INTEL] = {GPU_BUT_GROUPS, .clock_mhz = 2000, .matvec_group = 256,
+                           .register_fill = 0.40, .narrow_matrix_subgroups = true},
+    [WFI_PROFILE_MOBILE] = {GPU_BUT_GROUPS, .clock_mhz = 800, .matvec_group = 256,
+                            .register_fill = 0.43},
     /* By the statistics of Mesa's compiler (V3DV 25.0): blocks of 2 x 2 outputs spill, vec4 loads
      * of a vector too, and shared memory is ordinary memory. */
     [WFI_PROFILE_VIDEOCORE] = {.flops_a_byte = 20.0,
@@ -79,7 +80,8 @@ static const wfi_matmul_profile swiftshader = {CPU};
 
 /* Mesa's driver for NVIDIA's GPUs, by the statistics of its compiler (25.0), which needs more
  * registers than NVIDIA's own and puts what it has no room for into local memory. */
-static const wfi_matmul_profile nvk = {GPU_BUT_GROUPS, .matvec_group = 256, .most_registers = 120,
+static const wfi_matmul_profile nvk = {GPU_BUT_GROUPS,          .clock_mhz = 1700,
+                                       .matvec_group = 256,     .most_registers = 120,
                                        .unit_registers = 65536, .pairs = true};
 
 const wfi_matmul_profile *wfi_matmul_profile_of(const wf_caps *caps)

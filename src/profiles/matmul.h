@@ -32,6 +32,8 @@ typedef struct wfi_matmul_profile {
      * what takes a kernel's time has no such form, and lists of sizes decide. */
     const wfi_rates *rates;
     bool guess_decides; /* the guess is close enough to choose by; else lists of sizes do */
+    double clock_mhz;   /* usual; blocks are chosen by what is published of the device's units until
+                         * rates are measured (kernels/matmul/published_time.h). 0: they are not */
 
     /* Variants for few tiles, and for few rows or columns of C. */
     bool subgroup_k, panel;   /* measured */

@@ -3,12 +3,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "core/vendors.h"
 #include "kernels/families.h"
+#include "kernels/matmul/published_time.h"
 #include "kernels/matmul/tile_time.h"
 #include "picking.h"
 
@@ -42,6 +44,54 @@ static void few_tiles_are_split(void **state)
                          (unsigned long long)shapes[i].m, (unsigned long long)shapes[i].n,
                          (unsigned long long)shapes[i].k, point.variant->name, tiles, split_k);
         }
+}
+
+/* GPUs whose rates nobody measured, by what is published of their compute units. */
+static wf_caps published_card(uint32_t vendor, const char *name, uint32_t units)
+{
+    wf_caps caps = card_of(vendor);
+    snprintf(caps.name, sizeof caps.name, "%s", name);
+    caps.compute_units = units;
+    return caps;
+}
+
+static void published_units_choose_blocks(void **state)
+{
+    (void)state;
+    const struct {
+        wf_caps caps;
+        double units;  /* that hold work-groups */
+        uint32_t sums; /* of a work-item, that have registers */
+    } cards[] = {
+        {published_card(WFI_AMD, "AMD Radeon RX 7900 XTX (RADV NAVI31)", 96), 48, 64},
+        {published_card(WFI_INTEL, "Intel(R) Arc(TM) A770 Graphics (DG2)", 0), 32, 16},
+        {published_card(WFI_QUALCOMM, "Adreno (TM) 740", 6), 6, 32},
+    };
+    for (size_t i = 0; i < sizeof cards / sizeof *cards; i++) {
+        const wf_caps *caps = &cards[i].caps;
+        /* Few tiles: parts of the sum, or smaller tiles, have every unit work. */
+        wfi_point point = test_pick(caps, WF_TYPE_F32, wfi_matmul_plain(88, 39, 9953));
+        assert_true(wfi_matmul_has_published_time(&point));
+        assert_true(wfi_matmul_tile_count(&point.problem->matmul,
+                                          wfi_point_value(&point, MATMUL_ID_TILE_M, 1),
+                                          wfi_point_value(&point, MATMUL_ID_TILE_N, 1)) *
+                        wfi_point_value(&point, MATMUL_ID_SPLIT_K, 1) >=
+                    cards[i].units);
+        /* Many tiles: blocks as large as registers allow, and no parts. */
+        point = test_pick(caps, WF_TYPE_F32, wfi_matmul_plain(4096, 4096, 4096));
+        assert_true(wfi_point_value(&point, MATMUL_ID_THREAD_M, 1) *
+                        wfi_point_value(&point, MATMUL_ID_THREAD_N, 1) >=
+                    cards[i].sums);
+        assert_int_equal(wfi_point_value(&point, MATMUL_ID_SPLIT_K, 1), 1);
+        assert_string_equal(point.variant->name, "vector");
+        /* Measured rates come first. */
+        const wfi_rates rates = {{1}};
+        point.rates = &rates;
+        assert_false(wfi_matmul_has_published_time(&point));
+    }
+    const wf_caps nvidia = published_card(WFI_NVIDIA, "NVIDIA H100 80GB HBM3", 132);
+    const wfi_point point = test_pick(&nvidia, WF_TYPE_F32, wfi_matmul_plain(300, 300, 300));
+    assert_false(wfi_matmul_has_published_time(&point));
 }
 
 /* Rows of C that are no vectors are stored side by side where there is little else to do. */
@@ -133,6 +183,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_tiles_are_split),
+        cmocka_unit_test(published_units_choose_blocks),
         cmocka_unit_test(short_sums_of_odd_rows_are_stored_side_by_side),
         cmocka_unit_test(times_grow_with_work_and_waves),
         cmocka_unit_test(small_limits_keep_tiles),

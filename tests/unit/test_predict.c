@@ -15,18 +15,19 @@ typedef struct measured {
     const char *name;
     double us; /* that the H100 took */
     double groups, requested, shared;
+    double passes; /* 0: not counted */
 } measured;
 
 static const measured ladder[] = {
-    {"naive", 3670, 6459228160.0, 68736253952.0, 0},
-    {"tiled", 2260, 4311744512.0, 4311744512.0, 73014444032.0},
-    {"k-step", 2150, 4311744512.0, 4311744512.0, 73014444032.0},
-    {"private", 1280, 1090519040.0, 1090519040.0, 69793218560.0},
-    {"registers", 1260, 1090519040.0, 1090519040.0, 9663676416.0},
-    {"transposed", 1230, 1090519040.0, 1090519040.0, 9663676416.0},
-    {"large", 1060, 553648128.0, 553648128.0, 9126805504.0},
-    {"register", 606, 553648128.0, 553648128.0, 9126805504.0},
-    {"vector", 362, 822083584.0, 822083584.0, 9395240960.0},
+    {"naive", 3670, 6459228160.0, 68736253952.0, 0, 0},
+    {"tiled", 2260, 4311744512.0, 4311744512.0, 73014444032.0, 0},
+    {"k-step", 2150, 4311744512.0, 4311744512.0, 73014444032.0, 0},
+    {"private", 1280, 1090519040.0, 1090519040.0, 69793218560.0, 0},
+    {"registers", 1260, 1090519040.0, 1090519040.0, 9663676416.0, 2.5},
+    {"transposed", 1230, 1090519040.0, 1090519040.0, 9663676416.0, 0},
+    {"large", 1060, 553648128.0, 553648128.0, 9126805504.0, 0},
+    {"register", 606, 553648128.0, 553648128.0, 9126805504.0, 0},
+    {"vector", 362, 822083584.0, 822083584.0, 9395240960.0, 0.25},
 };
 
 #define COUNT (sizeof ladder / sizeof *ladder)
@@ -39,6 +40,7 @@ static wf_plan_info plan_of(const measured *m)
                           .least_bytes = 3.0 * 2048 * 2048 * 4,
                           .requested_bytes = m->requested,
                           .shared_requested_bytes = m->shared,
+                          .access = {.bank_passes = m->passes},
                           .group_bytes = m->groups};
 }
 
@@ -52,12 +54,12 @@ static double predicted(const measured *m)
 }
 
 /* What bench/notes/other-devices.md says of how far it can be trusted. */
-static void within_a_factor_of_four(void **state)
+static void within_a_factor_of_two_and_a_half(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT; i++) {
         const double ratio = predicted(&ladder[i]) / ladder[i].us;
-        if (ratio < 0.25 || ratio > 2)
+        if (ratio < 0.4 || ratio > 2.5)
             fail_msg("%s: predicted %g of the measured time", ladder[i].name, ratio);
     }
 }
@@ -74,46 +76,56 @@ static void most_pairs_are_in_order(void **state)
                 right += predicted(&ladder[i]) > predicted(&ladder[k]);
             }
     assert_true(pairs >= 25);
-    assert_true(right >= 0.75 * pairs);
+    assert_true(right >= 0.8 * pairs);
 }
 
-static void spills_and_few_subgroups_cost_time(void **state)
+static double time_of(const wf_plan_info *plan, uint32_t held)
 {
-    const wfi_data_sheet *sheet = wfi_data_sheet_of("intel:dg2");
+    const wf_occupancy occupancy = {.fraction = 1, .groups = held, .counted_units = 1};
+    wfi_prediction p;
+    assert_true(wfi_predict(wfi_data_sheet_of("intel:dg2"), plan, WF_TYPE_F32, &occupancy, &p));
+    return p.us;
+}
+
+static void spills_cost_time(void **state)
+{
     wf_plan_info plan = plan_of(&ladder[COUNT - 1]);
-    const wf_occupancy full = {.fraction = 1, .groups = 16, .counted_units = 1},
-                       little = {.fraction = 0.0625, .groups = 1, .counted_units = 1};
-    wfi_prediction none, spilled, few, units;
+    wfi_prediction none, spilled;
+    const wfi_data_sheet *sheet = wfi_data_sheet_of("intel:dg2");
     (void)state;
     plan.kernel.statistic_count = 1;
     plan.kernel.statistics[0] = (wf_statistic){.name = "Instruction Count", .value = 700};
     assert_int_equal(wfi_instruction_count(&plan.kernel), 700);
-    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, &full, &none));
-    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, &little, &few));
+    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, NULL, &none));
     plan.kernel.spilled = 350;
-    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, &full, &spilled));
+    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, NULL, &spilled));
     assert_true(spilled.us > 2 * none.us);
-    assert_true(few.us > 1.9 * none.us && few.us < 2.1 * none.us);
     assert_string_equal(spilled.set_by, "loads");
-    /* 33 work-groups on 32 units take as long as 64; two that hold a sixteenth each of a unit's
-     * subgroups are enough, one is half of it. */
-    plan.kernel.spilled = 0;
-    plan.tile_order.rows = 33;
+}
+
+/* An A770 has 32 units. */
+static void work_groups_come_in_waves(void **state)
+{
+    wf_plan_info plan = plan_of(&ladder[COUNT - 1]);
+    (void)state;
+    plan.kernel.group_size[0] = plan.kernel.group_size[1] = plan.kernel.group_size[2] = 1;
+    plan.kernel.group_size[0] = 4096; /* so many that one hides its own waits */
     plan.kernel.groups = 64;
-    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, &full, &none));
+    const double full = time_of(&plan, 16);
     plan.kernel.groups = 33;
-    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, &full, &units));
-    assert_true(units.access_us > 1.9 * none.access_us && units.access_us < 2 * none.access_us);
-    plan.kernel.groups = 32;
-    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, &full, &few));
-    assert_true(few.us > 1.9 * none.us && few.us < 2.1 * none.us);
-    plan.tile_order.rows = 0; /* as of matvec, whose sums are whole */
-    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, &full, &units));
-    assert_true(fabs(units.us - few.us) < 1e-9);
+    const double almost = time_of(&plan, 16);
+    assert_true(almost > 1.85 * full && almost < 1.95 * full);
+    /* The same work in groups that wait: one at a time takes longer than several in turns, and few
+     * work-items longer than many. */
+    plan.kernel.groups = 1024;
+    plan.kernel.group_size[0] = 64;
+    const double alone = time_of(&plan, 1), two = time_of(&plan, 2), eight = time_of(&plan, 8);
+    assert_true(alone > 1.1 * two && two > 1.1 * eight && eight > full);
+    plan.kernel.group_size[0] = 256;
+    assert_true(time_of(&plan, 1) < 0.8 * alone && time_of(&plan, 1) > eight);
     plan.constant_count = 1; /* parts of sums, which another dispatch adds */
     plan.constants[0] = (wf_constant){"split_k", 4};
-    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, &full, &units));
-    assert_true(units.us > few.us);
+    assert_true(time_of(&plan, 1) > time_of(&plan, 2) + 1);
 }
 
 static void what_no_sheet_tells_is_not_predicted(void **state)
@@ -130,9 +142,10 @@ static void what_no_sheet_tells_is_not_predicted(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(within_a_factor_of_four),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(within_a_factor_of_two_and_a_half),
                                        cmocka_unit_test(most_pairs_are_in_order),
-                                       cmocka_unit_test(spills_and_few_subgroups_cost_time),
+                                       cmocka_unit_test(spills_cost_time),
+                                       cmocka_unit_test(work_groups_come_in_waves),
                                        cmocka_unit_test(what_no_sheet_tells_is_not_predicted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

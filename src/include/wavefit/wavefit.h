@@ -700,7 +700,7 @@ typedef struct wf_access {
     double busy;          /* fraction of the lanes that have a place in the problem */
     double sectors;       /* sectors of 32 bytes that the loads of a subgroup touch … */
     double least_sectors; /* … and those that their elements would fill side by side */
-    double bank_passes;   /* passes that a subgroup's access to shared memory takes, on average */
+    double bank_passes;   /* passes a subgroup takes for an element of shared memory, on average */
     double meeting;       /* atomic additions that meet at one address */
     uint32_t row_lanes;   /* sparse matrices: lanes that multiply a row together … */
     uint32_t group_rows;  /* … and rows of a work-group */

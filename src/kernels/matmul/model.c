@@ -39,10 +39,15 @@ const wfi_rates *wfi_matmul_rates_of(const wfi_point *point)
     return profile->guess_decides ? profile->rates : NULL;
 }
 
+double wfi_matmul_plain_rate(double multiply_adds)
+{
+    return PLAIN_FRACTION * 2 * multiply_adds;
+}
+
 double wfi_matmul_microsecond(const wfi_point *point)
 {
     const wfi_rates *r = wfi_matmul_rates_of(point);
-    return r ? PLAIN_FRACTION * 2 * wfi_matmul_units(point->caps) / r->of[WFI_RATE_MULTIPLY_ADD]
+    return r ? wfi_matmul_plain_rate(wfi_matmul_units(point->caps) / r->of[WFI_RATE_MULTIPLY_ADD])
              : 0;
 }
 

@@ -16,7 +16,9 @@ double wfi_matmul_units(const wf_caps *caps);
 /* The device's rates: measured ones, or a guess that is close enough; NULL: lists of sizes
  * decide. */
 const wfi_rates *wfi_matmul_rates_of(const wfi_point *point);
-/* A microsecond in the unit of these times; 0: the device's rates are not known. */
+/* A microsecond in the unit of these times, where a device makes so many multiply-adds in it. */
+double wfi_matmul_plain_rate(double multiply_adds);
+/* A microsecond in that unit; 0: the device's rates are not known. */
 double wfi_matmul_microsecond(const wfi_point *point);
 /* Whether products on matrix units are chosen by predicted times: the device's rates are known,
  * operands are f16 or bf16, and C has few enough tiles for their number to decide. */

@@ -7,6 +7,7 @@
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/pack.h"
 #include "kernels/matmul/stream_k.h"
+#include "plan/access.h"
 
 double wfi_matmul_c_stored(const wfi_point *point)
 {
@@ -162,4 +163,24 @@ void wfi_matmul_tile_access(const wfi_point *point, wf_access *out)
     const double n = wfi_point_value(point, MATMUL_ID_TILE_N, point->values[MATMUL_ID_TILE_M]);
     out->busy =
         (double)p->m / (ceil((double)p->m / m) * m) * (double)p->n / (ceil((double)p->n / n) * n);
+}
+
+/* As in matmul_vector.comp: where a work-item's first four rows and columns lie. */
+void wfi_matmul_vector_access(const wfi_point *point, wf_access *out)
+{
+    const uint32_t *v = point->values;
+    uint32_t a[WFI_MOST_LANES], b[WFI_MOST_LANES], lanes = 0;
+    const uint32_t lanes_m = v[MATMUL_ID_LANES_M], lanes_n = v[MATMUL_ID_LANES_N],
+                   items = wfi_matmul_tile_threads(v), fours_m = v[MATMUL_ID_THREAD_M] / 4,
+                   fours_n = v[MATMUL_ID_THREAD_N] / 4,
+                   blocks_n = v[MATMUL_ID_TILE_N] / v[MATMUL_ID_THREAD_N] / lanes_n;
+    wfi_matmul_tile_access(point, out);
+    for (; lanes < point->caps->subgroup_size && lanes < items && lanes < WFI_MOST_LANES; lanes++) {
+        const uint32_t lane = lanes % (lanes_m * lanes_n), block = lanes / (lanes_m * lanes_n);
+        a[lanes] = 4 * (block / blocks_n * lanes_m * fours_m + lane / lanes_n);
+        b[lanes] = 4 * (block % blocks_n * lanes_n * fours_n + lane % lanes_n);
+    }
+    out->bank_passes = ((double)fours_m * wfi_access_passes(a, lanes) +
+                        (double)fours_n * wfi_access_passes(b, lanes)) /
+                       (4.0 * (fours_m + fours_n));
 }

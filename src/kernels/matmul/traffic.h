@@ -37,5 +37,8 @@ void wfi_matmul_count_stream_k(const wfi_point *point, const wfi_matmul_tile *ti
                                wfi_traffic *out);
 /* wfi_variant.access of tiles of tile_m x tile_n (tile_m x tile_m without the second). */
 void wfi_matmul_tile_access(const wfi_point *point, wf_access *out);
+/* The same of vector and subgroup_k, whose work-items read four elements of a tile at a time, as
+ * blocks of lanes_m x lanes_n of them lie in a subgroup. */
+void wfi_matmul_vector_access(const wfi_point *point, wf_access *out);
 
 #endif

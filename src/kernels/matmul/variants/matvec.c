@@ -4,6 +4,7 @@
 #include "profiles/matmul.h"
 #include "kernels/matmul/build.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/published_time.h"
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/tile_time.h"
@@ -118,6 +119,8 @@ static double fit(wfi_point *point)
     }
     if (!wfi_point_legal(point, NULL) || count > profile->most_vectors)
         return -1;
+    if (wfi_matmul_has_published_time(point))
+        return wfi_matmul_published_reading(point, groups(point));
     const double time = wfi_matmul_reading_time(point, groups(point));
     if (profile->matrix_byte_flops > 0 && count == 1)
         return time * profile->matrix_byte_flops / profile->flops_a_byte;

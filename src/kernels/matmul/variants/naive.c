@@ -4,6 +4,7 @@
 #include "profiles/matmul.h"
 #include "kernels/matmul/build.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/published_time.h"
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/thin.h"
@@ -38,6 +39,8 @@ static double idle_factor(const wfi_point *point)
            fmax((double)p->m * (double)p->n, 1);
 }
 
+#define REGISTERS 32 /* of a work-item, by the statistics of compilers */
+
 /* Every multiply-add reads two values from memory, about 16 times what tiles of 32 need. Idle
  * work-items count where the number of compute units is a guess, as it is on most integrated GPUs;
  * the fit to an H100 has no such term. */
@@ -51,6 +54,8 @@ static double fit(wfi_point *point)
         point->values[MATMUL_ID_LOCAL_Y] = narrow ? 16 : 2;
         return wfi_matmul_flops(point->problem) * 0.5;
     }
+    if (wfi_matmul_has_published_time(point))
+        return wfi_matmul_published_time(point, REGISTERS);
     const bool guessed = !point->caps->compute_units && profile->hides_latency;
     const double outputs = (double)p->m * (double)p->n * (double)p->batch;
     const double time = wfi_matmul_flops(point->problem) * 16.0 *

@@ -6,6 +6,7 @@
 #include "kernels/matmul/build.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
+#include "kernels/matmul/published_time.h"
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/traffic.h"
@@ -254,6 +255,28 @@ static void kept_constants(const wfi_point *point, wfi_pipeline_desc *desc)
     ladder_constants(point, true, desc);
 }
 
+static uint32_t all_registers(const wfi_point *point)
+{
+    const uint32_t m = point->values[MATMUL_ID_THREAD_M], n = point->values[MATMUL_ID_THREAD_N];
+    return (m * n + m + n) * (point->problem->type == WF_TYPE_F64 ? 2 : 1) + WFI_OTHER_REGISTERS;
+}
+
+static bool complete_published(wfi_point *trial)
+{
+    uint32_t size[3];
+    wfi_matmul_tile_group(trial, size);
+    return all_registers(trial) - WFI_OTHER_REGISTERS <= wfi_matmul_most_registers(trial, size[0]);
+}
+
+static double fit_published_block(wfi_point *point)
+{
+    static const wfi_matmul_block_search search = {.least_thread = 2,
+                                                   .least_depth = 8,
+                                                   .complete = complete_published,
+                                                   .registers = all_registers};
+    return wfi_matmul_published_block(point, &search);
+}
+
 static double register_fit(wfi_point *point)
 {
     static const wfi_matmul_block blocks[] = {
@@ -261,6 +284,8 @@ static double register_fit(wfi_point *point)
         {64, 32, 16, 4, 4},   {32, 32, 16, 4, 4},  {32, 32, 8, 4, 4},  {16, 16, 16, 2, 2},
         {8, 128, 16, 2, 4},   {128, 8, 16, 4, 2},
     };
+    if (wfi_matmul_has_published_time(point))
+        return fit_published_block(point);
     const double time = wfi_matmul_best_block(point, blocks, WFI_COUNT(blocks), 512, NULL);
     /* Work-items side by side store outputs side by side, which pays where little else is done. */
     if (wfi_matmul_times_tiles(point) && !wfi_matmul_stores_decide(point))

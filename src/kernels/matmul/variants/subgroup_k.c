@@ -325,6 +325,6 @@ const wfi_variant wfi_matmul_subgroup_k = {
     .fit = fit,
     .expect = expect,
     .traffic = traffic,
-    .access = wfi_matmul_tile_access,
+    .access = wfi_matmul_vector_access,
     .build = build,
 };

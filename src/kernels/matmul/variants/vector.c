@@ -8,6 +8,7 @@
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/pack.h"
+#include "kernels/matmul/published_time.h"
 #include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
@@ -412,12 +413,39 @@ static double fit_timed_block(wfi_point *point)
     return time;
 }
 
+static uint32_t all_registers(const wfi_point *point)
+{
+    return wfi_matmul_registers(point) + WFI_OTHER_REGISTERS;
+}
+
+static bool complete_published(wfi_point *trial)
+{
+    set_lanes(trial);
+    trial->values[MATMUL_ID_DOUBLE_BUFFER] = 1;
+    return holds_registers(trial);
+}
+
+static double fit_published_block(wfi_point *point)
+{
+    static const wfi_matmul_block_search search = {.least_thread = 4,
+                                                   .least_depth = 4,
+                                                   .splits = true,
+                                                   .complete = complete_published,
+                                                   .registers = all_registers};
+    uint32_t *v = point->values;
+    v[MATMUL_ID_PAIRS] = wfi_matmul_profile_of(point->caps)->pairs;
+    v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul);
+    return wfi_matmul_published_block(point, &search);
+}
+
 #define NARROW_STORES 2 /* times that storing C takes by elements */
 
 static double fit(wfi_point *point)
 {
     const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
     uint32_t *v = point->values;
+    if (wfi_matmul_has_published_time(point))
+        return fit_published_block(point);
     const double timed = wfi_matmul_times_tiles(point) ? fit_timed_block(point) : -1;
     if (timed >= 0)
         return timed;
@@ -491,5 +519,5 @@ const wfi_variant wfi_matmul_vector = {
     .refit = refit,
     .build = build,
     .traffic = traffic,
-    .access = wfi_matmul_tile_access,
+    .access = wfi_matmul_vector_access,
 };
