@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "choose/choose.h"
+#include "choose/neighbour.h"
 #include "core/arithmetic.h"
 #include "core/old_names.h"
 #include "core/params.h"
@@ -98,8 +99,6 @@ static bool has_all_constants(const wfi_variant *variant, const wf_tuning *tunin
     return true;
 }
 
-/* --------------------------------------------------------------------------------- tuning data */
-
 /* A question to the data: a problem, and what the user forces. */
 typedef struct query {
     wf_device *device;
@@ -120,6 +119,102 @@ static bool is_bad(const query *q, const wfi_point *point)
     return q->known && wfi_entry_is_blamed(q->known, &named);
 }
 
+/* --------------------------------------------------------------------------------------- model */
+
+/* The variant that the user names, with the model's values where they are legal. */
+static wf_result choose_forced(const query *q, const wfi_family *family, wfi_point *point)
+{
+    const wfi_log *log = q->log;
+    char reason[256];
+    const uint32_t index = wfi_variant_find(family, q->tuning->variant);
+    if (index == UINT32_MAX)
+        return no_variant(log, family, q->tuning->variant);
+    point->variant = family->variants[index];
+    wfi_point_defaults(point);
+    point->variant->fit(point);
+    wf_result result = apply_constants(log, q->tuning, point);
+    if (result == WF_SUCCESS && !wfi_point_legal(point, reason))
+        result =
+            wfi_fail(log, q->tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
+                     "%s %s: %s", family->name, point->variant->name, reason);
+    return result;
+}
+
+/* The legal point with the lowest expected time, over the variants that have every forced
+ * constant. Where all are bad, the fastest is taken all the same: what a search came to must not
+ * make a call fail, and where none fits the device, making the plan says what is too large. */
+static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_point *out,
+                                 double *expected)
+{
+    const wf_tuning *tuning = q->tuning;
+    const wfi_log *log = q->log;
+    char reason[256] = "no variant suits the problem";
+    bool found = false, found_good = false, named = false;
+    double best = 0;
+    for (uint32_t i = 0; i < family->variant_count; i++) {
+        wfi_point point = *out;
+        point.variant = family->variants[i];
+        if (!has_all_constants(point.variant, tuning) ||
+            (tuning->variant && strcmp(tuning->variant, point.variant->name) != 0))
+            continue;
+        named = true;
+        wfi_point_defaults(&point);
+        const double time = point.variant->fit(&point);
+        if (time < 0 || apply_constants(log, tuning, &point) != WF_SUCCESS ||
+            !wfi_point_legal(&point, reason))
+            continue;
+        const bool good = !is_bad(q, &point);
+        if (found && (good == found_good ? time >= best : found_good))
+            continue;
+        best = time;
+        found = true;
+        found_good = good;
+        *out = point;
+    }
+    *expected = best;
+    if (found)
+        return WF_SUCCESS;
+    if (!named)
+        return no_constant(log, family, NULL, tuning->constants[0].name);
+    return wfi_fail(log, tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
+                    "%s %s: %s", family->name, wf_type_name(q->problem->type), reason);
+}
+
+/* --------------------------------------------------------------------------------- tuning data */
+
+/* What the model says of a problem, and of the row's point there. */
+static bool view(const query *q, const wfi_problem *problem, const wfi_point *row,
+                 wfi_model_view *out)
+{
+    query of = *q;
+    of.problem = problem;
+    of.log = NULL;
+    wfi_point at = *row, model = {.caps = row->caps, .problem = problem, .rates = row->rates};
+    at.problem = problem;
+    if (choose_by_model(&of, wfi_family_get(problem->family), &model, &out->choice_time) !=
+            WF_SUCCESS ||
+        !wfi_point_legal(&at, NULL))
+        return false;
+    out->choice = wfi_point_named(&model);
+    out->row_time = row->variant->expect(&at);
+    return true;
+}
+
+/* Whether the row's point is worth taking for this other size than it was measured for. */
+static bool serves(const query *q, const wfi_tuning_entry *entry, const wfi_point *row)
+{
+    const wfi_family_hooks *hooks = wfi_family_get(q->problem->family)->hooks;
+    wfi_problem measured;
+    wfi_model_view there, here;
+    if (!row->rates) /* only of measured rates is the error known */
+        return true;
+    const struct wfi_tuning *tuning = wfi_tuning_of(q->device);
+    return !row->variant->expect || !hooks->resize ||
+           !hooks->resize(q->problem, entry->problem, &measured) ||
+           !view(q, &measured, row, &there) || !view(q, q->problem, row, &here) ||
+           wfi_row_serves(entry, &there, &here, tuning->own.rates.error_permille * 1e-3);
+}
+
 /* The row as a legal point with what the user forces. */
 static bool usable(const query *q, const wfi_tuning_entry *entry, wfi_point *point)
 {
@@ -132,7 +227,10 @@ static bool usable(const query *q, const wfi_tuning_entry *entry, wfi_point *poi
     if (!wfi_point_from_names(row, &trial) || !has_all_constants(trial.variant, q->tuning))
         return false;
     wfi_problem_text(q->problem, text, sizeof text);
-    if (trial.variant->refit && strcmp(text, entry->problem) != 0)
+    const bool elsewhere = strcmp(text, entry->problem) != 0;
+    if (elsewhere && !serves(q, entry, &trial))
+        return false;
+    if (trial.variant->refit && elsewhere)
         trial.variant->refit(&trial);
     apply_constants(NULL, q->tuning, &trial);
     if (!wfi_point_legal(&trial, NULL) || is_bad(q, &trial))
@@ -187,64 +285,6 @@ static bool choose_from_data(query *q, wfi_point *point, const char **chosen_by)
     return false;
 }
 
-/* --------------------------------------------------------------------------------------- model */
-
-/* The variant that the user names, with the model's values where they are legal. */
-static wf_result choose_forced(const query *q, const wfi_family *family, wfi_point *point)
-{
-    const wfi_log *log = q->log;
-    char reason[256];
-    const uint32_t index = wfi_variant_find(family, q->tuning->variant);
-    if (index == UINT32_MAX)
-        return no_variant(log, family, q->tuning->variant);
-    point->variant = family->variants[index];
-    wfi_point_defaults(point);
-    point->variant->fit(point);
-    wf_result result = apply_constants(log, q->tuning, point);
-    if (result == WF_SUCCESS && !wfi_point_legal(point, reason))
-        result =
-            wfi_fail(log, q->tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
-                     "%s %s: %s", family->name, point->variant->name, reason);
-    return result;
-}
-
-/* The legal point with the lowest expected time, over the variants that have every forced
- * constant. Where all are bad, the fastest is taken all the same: what a search came to must not
- * make a call fail, and where none fits the device, making the plan says what is too large. */
-static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_point *out)
-{
-    const wf_tuning *tuning = q->tuning;
-    const wfi_log *log = q->log;
-    char reason[256] = "no variant suits the problem";
-    bool found = false, found_good = false, named = false;
-    double best = 0;
-    for (uint32_t i = 0; i < family->variant_count; i++) {
-        wfi_point point = *out;
-        point.variant = family->variants[i];
-        if (!has_all_constants(point.variant, tuning))
-            continue;
-        named = true;
-        wfi_point_defaults(&point);
-        const double time = point.variant->fit(&point);
-        if (time < 0 || apply_constants(log, tuning, &point) != WF_SUCCESS ||
-            !wfi_point_legal(&point, reason))
-            continue;
-        const bool good = !is_bad(q, &point);
-        if (found && (good == found_good ? time >= best : found_good))
-            continue;
-        best = time;
-        found = true;
-        found_good = good;
-        *out = point;
-    }
-    if (found)
-        return WF_SUCCESS;
-    if (!named)
-        return no_constant(log, family, NULL, tuning->constants[0].name);
-    return wfi_fail(log, tuning->constant_count ? WF_ERROR_CONSTRAINT : WF_ERROR_UNSUPPORTED,
-                    "%s %s: %s", family->name, wf_type_name(q->problem->type), reason);
-}
-
 static wf_result choose(wf_device *device, const wfi_log *log, const wfi_problem *problem,
                         const wf_tuning *tuning, wfi_choice *out)
 {
@@ -252,6 +292,7 @@ static wf_result choose(wf_device *device, const wfi_log *log, const wfi_problem
     wfi_choice choice = {.point = {.caps = &device->caps, .problem = problem},
                          .chosen_by = "model",
                          .family = family};
+    double expected;
     wf_tuning read;
     wf_result result = wfi_params_read(log, "wf_tuning", tuning, &read, sizeof read);
     if (result != WF_SUCCESS)
@@ -264,7 +305,7 @@ static wf_result choose(wf_device *device, const wfi_log *log, const wfi_problem
     if (!found && read.variant)
         result = choose_forced(&q, family, &choice.point);
     else if (!found)
-        result = choose_by_model(&q, family, &choice.point);
+        result = choose_by_model(&q, family, &choice.point, &expected);
     wfi_mutex_unlock(&device->tuning_lock);
     if (read.variant || read.constant_count)
         choice.chosen_by = "forced";

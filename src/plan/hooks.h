@@ -35,6 +35,9 @@ typedef struct wfi_family_hooks {
     void (*classes)(const wfi_problem *problem, wfi_key *key);
     /* The problem in a few characters, "1000x2000x3000". */
     void (*text)(const wfi_problem *problem, char *text, size_t bytes);
+    /* The problem with the extents of such a text, and all else as it is; false: the text has none.
+     * NULL: the family's models know no times of points that they did not choose. */
+    bool (*resize)(const wfi_problem *problem, const char *text, wfi_problem *out);
     /* Fills the family's part of the problem, whose family and type are there; NULL: a problem of
      * the family cannot be described by sizes. */
     wf_result (*describe)(const wfi_log *log, const wf_problem *given, wfi_problem *out);

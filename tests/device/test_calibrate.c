@@ -8,6 +8,9 @@
 #include <cmocka.h>
 
 #include "core/vendors.h"
+#include "kernels/families.h"
+#include "kernels/matmul/model.h"
+#include "matmul/matmul_ids.h"
 #include "tuning.h"
 
 #define MOST_BYTES (4 << 20) /* of memory: few products fit, and none takes long */
@@ -136,6 +139,93 @@ static void choices_use_rates(void **state)
     wf_device_destroy(&device);
 }
 
+#define ROW_ERROR 100 /* thousandths that the rates' predictions are wrong by */
+
+/* What is chosen for a product, without copies and variants that no rate times. */
+static void chosen(wf_device *device, uint64_t m, uint64_t n, uint64_t k, uint32_t skip_levels,
+                   wf_plan_info *info)
+{
+    wf_plan *plan = NULL;
+    const wf_tuning tuning = {
+        .size = sizeof tuning, .variant = "vector", .skip_levels = skip_levels};
+    const wf_matmul_params params = {
+        .size = sizeof params, .m = m, .n = n, .k = k, .tuning = &tuning};
+    *info = (wf_plan_info){.size = sizeof *info};
+    assert_int_equal(wf_matmul_plan(device, &params, &plan), WF_SUCCESS);
+    assert_int_equal(wf_plan_describe(plan, info), WF_SUCCESS);
+    wf_plan_destroy(&plan);
+}
+
+static uint32_t tile_m_of(const wf_plan_info *info)
+{
+    for (uint32_t c = 0; c < info->constant_count; c++)
+        if (strcmp(info->constants[c].name, "tile_m") == 0)
+            return info->constants[c].value;
+    return 0;
+}
+
+/* A row of 128 x 128 x 128 in tiles of 64 x 64. */
+static void keep_row(wf_device *device)
+{
+    static wfi_tuning_entry entry;
+    char error[512];
+    wfi_problem problem = {
+        .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32, .matmul = wfi_matmul_plain(128, 128, 128)};
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    wfi_point point = {.caps = &device->caps,
+                       .problem = &problem,
+                       .variant = family->variants[wfi_variant_find(family, "vector")]};
+    wfi_point_defaults(&point);
+    wfi_matmul_set_block(&point, &(wfi_matmul_block){64, 64, 16, 4, 4});
+    entry = (wfi_tuning_entry){.key = wfi_key_of(&problem),
+                               .driver_id = device->caps.driver_id,
+                               .driver_version = device->caps.driver_version,
+                               .best_count = 1};
+    wfi_problem_text(&problem, entry.problem, sizeof entry.problem);
+    wfi_mutex_lock(&device->tuning_lock);
+    entry.shaders = wfi_shaders_hash(wfi_tuning_of(device), WF_FAMILY_MATMUL, WF_TYPE_F32);
+    wfi_mutex_unlock(&device->tuning_lock);
+    entry.best[0] = wfi_point_named(&point);
+    entry.best[0].time_ns = 1000;
+    assert_true(wfi_tuning_keep(device, &entry, error));
+}
+
+/* On a device whose time is the number of waves of work-groups, two at a time: the row's tiles take
+ * two waves where they were measured, and the model's one tile takes one. Where both take as many
+ * at another size, the row is taken; where the row would take three, it is not. */
+static void rows_serve_neighbours_by_rates(void **state)
+{
+    (void)state;
+    wf_device *device = pretended();
+    wf_plan_info info;
+    char error[512];
+    wfi_kept_rates rates = {.there = true,
+                            .driver_id = device->caps.driver_id,
+                            .driver_version = device->caps.driver_version,
+                            .points = 9,
+                            .error_permille = ROW_ERROR};
+    for (int i = 0; i < WFI_RATES; i++)
+        rates.matmul.of[i] = 1e-9;
+    rates.matmul.of[WFI_RATE_WAVE] = 1;
+    rates.matmul.of[WFI_RATE_DISPATCH] = 1000;
+    device->caps.max_shared_bytes = 20000; /* one work-group a unit */
+    keep_row(device);
+    chosen(device, 128, 176, 128, 0, &info);
+    assert_string_equal(info.chosen_by, "forced");
+    assert_int_equal(tile_m_of(&info), 64); /* copied */
+    assert_true(wfi_tuning_keep_rates(device, &rates, error));
+    chosen(device, 128, 128, 128, 0, &info);
+    assert_int_equal(tile_m_of(&info), 64);
+    chosen(device, 128, 120, 128, 0, &info);
+    assert_int_equal(tile_m_of(&info), 64);
+    chosen(device, 128, 176, 128, 0, &info);
+    assert_int_equal(tile_m_of(&info), 128);
+    chosen(device, 128, 176, 128, WF_TUNING_RATES, &info);
+    assert_int_equal(tile_m_of(&info), 64);
+    assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
+    wf_device_destroy(&device);
+}
+
 /* The model of CPU devices knows no rates, and says so. */
 static void cpu_devices_have_no_rates(void **state)
 {
@@ -159,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cpu_devices_have_no_rates),
         cmocka_unit_test(choices_use_rates),
+        cmocka_unit_test(rows_serve_neighbours_by_rates),
         cmocka_unit_test(rates_are_measured_kept_and_forgotten),
     };
     return cmocka_run_group_tests(tests, test_tuning_setup, test_tuning_teardown);

@@ -2,6 +2,7 @@
 #include "plan/hooks.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "core/element.h"
 
@@ -35,6 +36,33 @@ static void text(const wfi_problem *problem, char *out, size_t bytes)
     const wfi_matmul_problem *p = &problem->matmul;
     snprintf(out, bytes, "%llux%llux%llu", (unsigned long long)p->m, (unsigned long long)p->n,
              (unsigned long long)p->k);
+}
+
+/* Rows of the matrices lie one behind the other, as where rows of tuning data are measured. */
+static bool resize(const wfi_problem *problem, const char *given, wfi_problem *out)
+{
+    uint64_t e[3];
+    const char *at = given;
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        e[i] = strtoull(at, &end, 10);
+        if (end == at || *end != (i < 2 ? 'x' : '\0') || e[i] == 0 || e[i] > INT32_MAX)
+            return false;
+        at = end + 1;
+    }
+    wfi_matmul_problem *p = &out->matmul;
+    *out = *problem;
+    p->m = e[0];
+    p->n = e[1];
+    p->k = e[2];
+    p->lda = p->transpose_a ? p->m : p->k;
+    p->ldb = p->transpose_b ? p->k : p->n;
+    p->ldc = p->n;
+    p->stride_a = p->m * p->k;
+    p->stride_b = p->k * p->n;
+    p->stride_c = p->m * p->n;
+    p->varies = false;
+    return true;
 }
 
 static wf_result describe(const wfi_log *log, const wf_problem *given, wfi_problem *out)
@@ -79,6 +107,7 @@ const struct wfi_family_hooks wfi_matmul_hooks = {
     .sources = WFI_SOURCES_MATMUL,
     .classes = classes,
     .text = text,
+    .resize = resize,
     .describe = describe,
     .finish = wfi_matmul_exchange_images,
     .simplify = simplify,
