@@ -1,7 +1,6 @@
 /* A Himeno grid on many ranks: its making, its start values and its result. */
 #include "himeno.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +20,6 @@ static int first_with_weight(const wfi_ranks *ranks, const double *weights)
         if (weights[r] > 0)
             return r;
     return 0;
-}
-
-static uint32_t planes_of(const wf_mpi_himeno *h, int rank)
-{
-    return h->first[rank + 1] - h->first[rank];
 }
 
 static wf_result bind(void *part, const wf_halo_bindings *halos)
@@ -51,9 +45,15 @@ static wf_result pass_end(void *part, double *seconds)
 static wf_result make_subdomain(wf_mpi_himeno *h)
 {
     static const wfi_slab_functions functions = {bind, pass_begin, pass_next, pass_end};
-    const uint32_t planes = planes_of(h, h->ranks.rank);
-    h->params.first_plane = planes ? h->first[h->ranks.rank] : 0;
+    uint32_t begin[3], end[3];
+    wfi_blocks_span(&h->blocks, h->ranks.rank, begin, end);
+    const uint32_t planes = end[2] - begin[2];
+    h->params.first_plane = begin[2];
     h->params.planes = planes;
+    h->params.first_row = begin[1];
+    h->params.rows = end[1] - begin[1];
+    h->params.first_cell = begin[0];
+    h->params.cells = end[0] - begin[0];
     h->slabs.functions = &functions;
     const uint64_t bytes = planes ? wf_himeno_memory(&h->params) : 0;
     wf_result result = wfi_ranks_fit(&h->ranks, h->device, bytes);
@@ -75,8 +75,11 @@ static wf_result begin(wf_mpi_himeno *h, const wf_mpi_himeno_params *params)
                                    .nk = params->nk,
                                    .omega = params->omega};
     h->root = first_with_weight(&h->ranks, params->weights);
-    h->first = calloc((size_t)h->ranks.count + 1, sizeof *h->first);
-    return wfi_ranks_agree(&h->ranks, h->first ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY);
+    wf_result result = WF_SUCCESS;
+    if (params->weights && (params->blocks[0] > 1 || params->blocks[1] > 1))
+        result = wfi_ranks_fail(&h->ranks, WF_ERROR_INVALID_ARGUMENT,
+                                "weights are for slabs: blocks have equal shares");
+    return wfi_ranks_agree(&h->ranks, result);
 }
 
 wf_result wf_mpi_himeno_create(MPI_Comm comm, wf_device *device, const wf_mpi_himeno_params *given,
@@ -95,7 +98,7 @@ wf_result wf_mpi_himeno_create(MPI_Comm comm, wf_device *device, const wf_mpi_hi
     if (result == WF_SUCCESS)
         result = wfi_mpi_himeno_choose(h, &params);
     if (result == WF_SUCCESS) {
-        wfi_slabs_find(&h->slabs, &h->ranks, h->first, false);
+        wfi_slabs_find_around(&h->slabs, &h->ranks, &h->blocks, false);
         result = make_subdomain(h);
     }
     if (result != WF_SUCCESS) {
@@ -108,7 +111,7 @@ wf_result wf_mpi_himeno_create(MPI_Comm comm, wf_device *device, const wf_mpi_hi
 
 uint32_t wf_mpi_himeno_shared(const wf_mpi_himeno *h)
 {
-    return h ? h->slabs.shared.with[WFI_LOWER] + 0u + h->slabs.shared.with[WFI_UPPER] : 0;
+    return h ? wfi_slabs_shared(&h->slabs) : 0;
 }
 
 void wf_mpi_himeno_destroy(wf_mpi_himeno **handle)
@@ -119,7 +122,7 @@ void wf_mpi_himeno_destroy(wf_mpi_himeno **handle)
     wf_himeno_destroy(&h->himeno);
     wfi_slabs_close(&h->slabs);
     wfi_ranks_close(&h->ranks);
-    free(h->first);
+    wfi_blocks_close(&h->blocks);
     free(h);
     *handle = NULL;
 }
@@ -140,8 +143,10 @@ wf_result wf_mpi_himeno_describe(const wf_mpi_himeno *h, wf_plan_info *info, uin
 {
     if (!h || !info || !first_plane || !planes || info->size < sizeof *info)
         return WF_ERROR_INVALID_ARGUMENT;
-    *first_plane = h->first[h->ranks.rank];
-    *planes = planes_of(h, h->ranks.rank);
+    uint32_t begin[3], end[3];
+    wfi_blocks_span(&h->blocks, h->ranks.rank, begin, end);
+    *first_plane = begin[2];
+    *planes = end[2] - begin[2];
     const wf_result result = h->himeno ? wf_himeno_describe(h->himeno, info, NULL) : WF_SUCCESS;
     info->chosen_by = h->choice.sent.chosen_by;
     info->variant = h->choice.sent.variant;
@@ -150,59 +155,73 @@ wf_result wf_mpi_himeno_describe(const wf_mpi_himeno *h, wf_plan_info *info, uin
     return result;
 }
 
+wf_result wf_mpi_himeno_part(const wf_mpi_himeno *h, wf_mpi_part *part)
+{
+    if (!h || !part || part->size != sizeof *part)
+        return WF_ERROR_INVALID_ARGUMENT;
+    uint32_t end[3];
+    wfi_blocks_span(&h->blocks, h->ranks.rank, part->first, end);
+    for (int axis = 0; axis < 3; axis++) {
+        part->blocks[axis] = (uint32_t)h->blocks.count[axis];
+        part->cells[axis] = end[axis] - part->first[axis];
+    }
+    return WF_SUCCESS;
+}
+
 /* --------------------------------------------------------------------------------------- result */
 
 #define READ_TAG 2
 
-/* The grid's planes (borders counted) that a rank's wf_himeno_read gives, for `rank` with planes:
- * those between its first and the next rank's, and borders where the grid ends. */
-static void planes_read(const wf_mpi_himeno *h, int rank, uint32_t *begin, uint32_t *end)
+static void move(wf_mpi_himeno *h, int root, float *p, const float *own)
 {
-    *begin = h->first[rank] == 0 ? 0 : h->first[rank] + 1;
-    *end = h->first[rank + 1] == h->choice.planes ? h->params.nk : h->first[rank + 1] + 1;
+    const int rank = h->ranks.rank;
+    const wfi_himeno_box mine = wfi_himeno_box_read(h, rank);
+    if (rank != root && own)
+        wfi_himeno_send_box(h, own, &mine, root, READ_TAG);
+    for (int r = 0; r < h->ranks.count && rank == root; r++) {
+        if (r == root || !wfi_blocks_has_cells(&h->blocks, r))
+            continue;
+        const wfi_himeno_box box = wfi_himeno_box_read(h, r);
+        MPI_Datatype type = wfi_himeno_box_type(h, &box);
+        MPI_Recv(p, 1, type, r, READ_TAG, h->ranks.comm, MPI_STATUS_IGNORE);
+        MPI_Type_free(&type);
+    }
 }
 
-static void move(wf_mpi_himeno *h, int root, float *p, float *own)
+/* Puts a box of this rank's into the whole grid. */
+static void put(const wf_mpi_himeno *h, float *p, const float *own)
 {
-    const uint64_t plane = (uint64_t)h->params.ni * h->params.nj;
-    uint32_t begin = 0, end = 0;
-    MPI_Datatype type;
-    MPI_Type_contiguous((int)plane, MPI_FLOAT, &type);
-    MPI_Type_commit(&type);
-    if (h->ranks.rank != root && own) {
-        planes_read(h, h->ranks.rank, &begin, &end);
-        MPI_Send(own, (int)(end - begin), type, root, READ_TAG, h->ranks.comm);
-    }
-    for (int r = 0; r < h->ranks.count && h->ranks.rank == root; r++) {
-        if (r == root || planes_of(h, r) == 0)
-            continue;
-        planes_read(h, r, &begin, &end);
-        MPI_Recv(p + begin * plane, (int)(end - begin), type, r, READ_TAG, h->ranks.comm,
-                 MPI_STATUS_IGNORE);
-    }
-    MPI_Type_free(&type);
+    const wfi_himeno_box box = wfi_himeno_box_read(h, h->ranks.rank);
+    const uint64_t row = box.end[0] - box.begin[0];
+    for (uint32_t k = box.begin[2]; k < box.end[2]; k++)
+        for (uint32_t j = box.begin[1]; j < box.end[1]; j++, own += row)
+            memcpy(p + ((uint64_t)k * h->params.nj + j) * h->params.ni + box.begin[0], own,
+                   row * sizeof *own);
 }
 
 wf_result wf_mpi_himeno_read(wf_mpi_himeno *h, int root, float *p)
 {
     if (!h || root < 0 || root >= h->ranks.count)
         return WF_ERROR_INVALID_ARGUMENT;
-    const uint64_t plane = (uint64_t)h->params.ni * h->params.nj;
-    const bool here = h->ranks.rank == root;
-    uint32_t begin = 0, end = 0;
+    const wfi_himeno_box box = wfi_himeno_box_read(h, h->ranks.rank);
+    const uint64_t plane = wfi_himeno_box_plane(&box);
+    const bool here = h->ranks.rank == root,
+               in_place = here && wfi_blocks_are_slabs(&h->blocks); /* its planes are whole */
     float *own = NULL;
-    wf_result result = here && !p                                  ? WF_ERROR_INVALID_ARGUMENT
-                       : plane > INT_MAX || h->params.nk > INT_MAX ? WF_ERROR_TOO_LARGE
-                                                                   : WF_SUCCESS;
+    wf_result result = here && !p                    ? WF_ERROR_INVALID_ARGUMENT
+                       : !wfi_himeno_is_countable(h) ? WF_ERROR_TOO_LARGE
+                                                     : WF_SUCCESS;
     if (h->himeno && result == WF_SUCCESS) {
-        planes_read(h, h->ranks.rank, &begin, &end);
-        own = here ? p + begin * plane : malloc((end - begin) * plane * sizeof *own);
+        own = in_place ? p + box.begin[2] * plane
+                       : malloc((box.end[2] - box.begin[2]) * plane * sizeof *own);
         result = own ? wf_himeno_read(h->himeno, own) : WF_ERROR_OUT_OF_HOST_MEMORY;
     }
     result = wfi_ranks_agree(&h->ranks, result);
     if (result == WF_SUCCESS)
         move(h, root, p, own);
-    if (!here)
+    if (result == WF_SUCCESS && here && own && !in_place)
+        put(h, p, own);
+    if (!in_place)
         free(own);
     return result;
 }

@@ -4,13 +4,15 @@
 #include "himeno.h"
 
 /* How much more than its share of the planes a rank may have before work-groups are made
- * thinner, so that there are more places to cut at. */
+ * thinner, so that there are more places to cut at. Along i and j that costs a kernel more. */
 #define MOST_UNEVEN 1.1
-#define LEAST_MARCH 2
+#define MOST_UNEVEN_TILE 1.5
+#define LEAST_OF_AXIS 2
 
 static void keep_choice(const wf_himeno_cut *cut, wfi_himeno_choice *out)
 {
-    *out = (wfi_himeno_choice){.planes = cut->planes, .unit = cut->unit, .steps = cut->steps};
+    *out = (wfi_himeno_choice){.unit = cut->unit, .steps = cut->steps};
+    memcpy(out->group, cut->group, sizeof out->group);
     wfi_choice_keep(cut->variant, cut->chosen_by, cut->constants, cut->constant_count, &out->sent);
 }
 
@@ -21,43 +23,108 @@ static void force(wf_mpi_himeno *h)
     h->params.tuning = &h->tuning;
 }
 
-static uint32_t *march_of(wfi_himeno_choice *choice)
+static const char *const thinner[3] = {"local_x", "local_y", "march"}; /* along i, j and k */
+
+static uint32_t *constant_of(wfi_himeno_choice *choice, int axis)
 {
     for (uint32_t i = 0; i < choice->sent.constant_count; i++)
-        if (strcmp(choice->sent.names[i], "march") == 0)
+        if (strcmp(choice->sent.names[i], thinner[axis]) == 0)
             return &choice->sent.values[i];
     return NULL;
 }
 
-static bool names_march(const wf_tuning *tuning)
+static bool is_named(const wf_tuning *tuning, int axis)
 {
     for (uint32_t i = 0; tuning && i < tuning->constant_count; i++)
-        if (strcmp(tuning->constants[i].name, "march") == 0)
+        if (strcmp(tuning->constants[i].name, thinner[axis]) == 0)
             return true;
     return false;
 }
 
-/* The planes of a rank over those that it should have, where that is most. */
-static double unevenness(const wf_mpi_himeno *h, const double *weights)
+static wfi_blocks_axis along(const wf_mpi_himeno *h, int axis)
 {
+    const uint32_t cells[] = {h->params.ni - 2, h->params.nj - 2, h->params.nk - 2},
+                   steps = h->choice.steps, group = h->choice.group[axis];
+    return (wfi_blocks_axis){.cells = cells[axis],
+                             .unit =
+                                 axis == 2 ? h->choice.unit : (steps + group - 1) / group * group,
+                             .least = steps};
+}
+
+/* The cells of a part of an axis over those that it should have, where that is most. */
+static double unevenness(const wf_mpi_himeno *h, int axis, const double *weights)
+{
+    const int count = h->blocks.count[axis];
+    const uint32_t *first = h->blocks.first[axis];
     double sum = 0, most = 0;
-    for (int r = 0; r < h->ranks.count; r++)
-        sum += weights ? weights[r] : 1;
-    for (int r = 0; r < h->ranks.count; r++) {
-        const double share = h->choice.planes * (weights ? weights[r] : 1) / sum,
-                     planes = h->first[r + 1] - h->first[r];
-        most = share > 0 && planes / share > most ? planes / share : most;
+    for (int n = 0; n < count; n++)
+        sum += weights ? weights[n] : 1;
+    for (int n = 0; n < count; n++) {
+        const double share = along(h, axis).cells * (weights ? weights[n] : 1) / sum,
+                     cells = first[n + 1] - first[n];
+        most = share > 0 && cells / share > most ? cells / share : most;
     }
     return most;
 }
 
+/* Weights are those of slabs. */
 static wf_result divide(wf_mpi_himeno *h, const double *weights)
 {
-    return wfi_ranks_divide(&h->ranks, h->choice.planes, h->choice.unit, h->choice.steps, weights,
-                            h->first);
+    wf_result result = WF_SUCCESS;
+    for (int axis = 0; axis < 3 && result == WF_SUCCESS; axis++) {
+        const wfi_blocks_axis cells = along(h, axis);
+        result = wfi_blocks_divide(&h->ranks, &h->blocks, axis, &cells, axis == 2 ? weights : NULL);
+    }
+    return result;
 }
 
-/* On the root: the device's choice, with a shorter march where its units are too coarse to give
+/* What the device says of the choice for the whole grid. */
+static wf_result plan(wf_mpi_himeno *h, wf_himeno_cut *cut)
+{
+    wf_himeno_params whole = h->params;
+    force(h);
+    whole.tuning = &h->tuning;
+    return wf_himeno_plan_cut(h->device, &whole, cut);
+}
+
+/* Makes work-groups half as wide along an axis, as often as that evens out what ranks get. */
+static wf_result even_out(wf_mpi_himeno *h, int axis, const double *weights)
+{
+    const double most = axis == 2 ? MOST_UNEVEN : MOST_UNEVEN_TILE;
+    wf_himeno_cut cut = {.size = sizeof cut};
+    uint32_t *constant = constant_of(&h->choice, axis);
+    wf_result result = WF_SUCCESS;
+    while (result == WF_SUCCESS && constant && *constant / 2 >= LEAST_OF_AXIS &&
+           unevenness(h, axis, weights) > most) {
+        *constant /= 2;
+        if (plan(h, &cut) != WF_SUCCESS) { /* it cannot be thinner */
+            *constant *= 2;
+            return plan(h, &cut);
+        }
+        h->choice.unit = cut.unit;
+        memcpy(h->choice.group, cut.group, sizeof h->choice.group);
+        result = divide(h, weights);
+    }
+    return result;
+}
+
+static wf_result open_blocks(wf_mpi_himeno *h)
+{
+    wfi_blocks_close(&h->blocks);
+    return wfi_blocks_open(&h->ranks, h->choice.blocks, &h->blocks);
+}
+
+/* On the root: how many blocks there are along each axis. */
+static wf_result count_blocks(wf_mpi_himeno *h, const wf_mpi_himeno_params *params)
+{
+    const wfi_blocks_axis axes[] = {along(h, 0), along(h, 1), along(h, 2)};
+    memcpy(h->choice.blocks, params->blocks, sizeof h->choice.blocks);
+    if (params->blocks[0] == WF_MPI_BLOCKS_BEST)
+        wfi_blocks_best(h->ranks.count, axes, h->choice.blocks);
+    return open_blocks(h);
+}
+
+/* On the root: the device's choice, with thinner work-groups where its own are too coarse to give
  * every rank its share. */
 static wf_result choose_here(wf_mpi_himeno *h, const wf_mpi_himeno_params *params)
 {
@@ -68,33 +135,27 @@ static wf_result choose_here(wf_mpi_himeno *h, const wf_mpi_himeno_params *param
     if (result != WF_SUCCESS)
         return result;
     keep_choice(&cut, &h->choice);
-    uint32_t *march = march_of(&h->choice);
-    result = divide(h, params->weights);
-    while (result == WF_SUCCESS && march && !names_march(params->tuning) &&
-           *march / 2 >= LEAST_MARCH && unevenness(h, params->weights) > MOST_UNEVEN) {
-        *march /= 2;
-        force(h);
-        whole.tuning = &h->tuning;
-        result = wf_himeno_plan_cut(h->device, &whole, &cut);
-        h->choice.unit = cut.unit;
-        if (result == WF_SUCCESS)
-            result = divide(h, params->weights);
-    }
+    result = count_blocks(h, params);
+    if (result == WF_SUCCESS)
+        result = divide(h, params->weights);
+    for (int axis = 0; axis < 3 && result == WF_SUCCESS; axis++)
+        if (h->blocks.count[axis] > 1 && !is_named(params->tuning, axis))
+            result = even_out(h, axis, axis == 2 ? params->weights : NULL);
     return result;
 }
 
 /* Whether this device can do the choice, in the same way. */
 static wf_result try_choice(wf_mpi_himeno *h)
 {
-    wf_himeno_params whole = h->params;
     wf_himeno_cut cut = {.size = sizeof cut};
-    force(h);
-    whole.tuning = &h->tuning;
-    const wf_result result = wf_himeno_plan_cut(h->device, &whole, &cut);
-    if (result != WF_SUCCESS || (cut.unit == h->choice.unit && cut.steps == h->choice.steps))
+    wf_result result = h->ranks.rank == h->root ? WF_SUCCESS : open_blocks(h);
+    if (result == WF_SUCCESS)
+        result = plan(h, &cut);
+    if (result != WF_SUCCESS ||
+        (cut.steps == h->choice.steps && memcmp(cut.group, h->choice.group, sizeof cut.group) == 0))
         return result;
     return wfi_ranks_fail(&h->ranks, WF_ERROR_UNSUPPORTED,
-                          "variant %s works on other planes on this device than on rank %d's",
+                          "variant %s works on other cells on this device than on rank %d's",
                           h->choice.sent.variant, h->root);
 }
 

@@ -1,13 +1,66 @@
 /* Iterations of a Himeno grid on many ranks, and its gosa. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "himeno.h"
 
 /* ----------------------------------------------------------------------------------------- gosa */
 
-/* All ranks' partial sums, one rank's behind the other's, on h->root; NULL elsewhere. */
+/* Work-groups of a rank along an axis. */
+static uint32_t groups_of(const wf_mpi_himeno *h, int rank, int axis)
+{
+    uint32_t begin[3], end[3];
+    wfi_blocks_span(&h->blocks, rank, begin, end);
+    return (end[axis] - begin[axis] + h->choice.group[axis] - 1) / h->choice.group[axis];
+}
+
+/* A row of work-groups' partial sums, of all ranks beside each other along i, is moved to `to`. */
+static void move_row(const wf_mpi_himeno *h, const float *all, const int *offsets, int first,
+                     uint32_t row, uint32_t each, float **to)
+{
+    for (int r = first; r < first + h->blocks.count[0]; r++) {
+        const uint32_t length = groups_of(h, r, 0) * each;
+        memcpy(*to, all + offsets[r] + (uint64_t)row * length, length * sizeof *all);
+        *to += length;
+    }
+}
+
+/* Whether each rank has as many from each of its work-groups, `*each`. A device whose bindings are
+ * too small for the planes of a rank cuts them elsewhere. */
+static bool is_regular(const wf_mpi_himeno *h, const int *counts, uint32_t *each)
+{
+    for (int r = 0; r < h->ranks.count; r++) {
+        const uint32_t groups = groups_of(h, r, 0) * groups_of(h, r, 1) * groups_of(h, r, 2);
+        if (r == h->root)
+            *each = (uint32_t)counts[r] / groups;
+        if ((uint32_t)counts[r] != groups * *each)
+            return false;
+    }
+    return true;
+}
+
+/* Sorts the partial sums by the places of work-groups in the whole grid. */
+static void sort(const wf_mpi_himeno *h, const float *all, const int *offsets, uint32_t each,
+                 float *sorted)
+{
+    const int *blocks = h->blocks.count;
+    for (int k = 0; k < blocks[2]; k++) {
+        const int lowest = k * blocks[1] * blocks[0];
+        const uint32_t layers = groups_of(h, lowest, 2);
+        for (uint32_t layer = 0; layer < layers; layer++)
+            for (int j = 0; j < blocks[1]; j++) {
+                const int first = lowest + j * blocks[0];
+                const uint32_t rows = groups_of(h, first, 1);
+                for (uint32_t row = 0; row < rows; row++)
+                    move_row(h, all, offsets, first, layer * rows + row, each, &sorted);
+            }
+    }
+}
+
+/* All ranks' partial sums as one device has them, on h->root; NULL elsewhere. */
 static float *gather(const wf_mpi_himeno *h, const float *own, uint32_t count, int *total)
 {
+    const bool in_order = wfi_blocks_are_slabs(&h->blocks);
     const bool here = h->ranks.rank == h->root;
     int mine = (int)count, *counts = calloc(2 * (size_t)h->ranks.count, sizeof *counts);
     float *all = NULL;
@@ -25,11 +78,16 @@ static float *gather(const wf_mpi_himeno *h, const float *own, uint32_t count, i
         *total += counts[r];
     }
     if (here)
-        all = malloc((size_t)*total * sizeof *all + 1);
+        all = malloc((in_order ? 1 : 2) * (size_t)*total * sizeof *all + 1);
     int ok = !here || all;
     MPI_Bcast(&ok, 1, MPI_INT, h->root, h->ranks.comm);
     if (ok)
         MPI_Gatherv(own, mine, MPI_FLOAT, all, counts, offsets, MPI_FLOAT, h->root, h->ranks.comm);
+    uint32_t each = 1;
+    if (ok && here && !in_order && is_regular(h, counts, &each)) {
+        sort(h, all, offsets, each, all + *total);
+        memcpy(all, all + *total, (size_t)*total * sizeof *all);
+    }
     free(counts);
     return all;
 }

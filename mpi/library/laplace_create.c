@@ -208,8 +208,7 @@ wf_result wf_mpi_laplace_describe(const wf_mpi_laplace *l, wf_mpi_laplace_info *
                                   .iterations = l->cut.iterations,
                                   .check_every = l->cut.check_every,
                                   .omega = l->cut.omega,
-                                  .shared = l->slabs.shared.with[WFI_LOWER] + 0u +
-                                            l->slabs.shared.with[WFI_UPPER]};
+                                  .shared = wfi_slabs_shared(&l->slabs)};
     if (!plan || l->grid.method != WF_LAPLACE_JACOBI)
         return WF_SUCCESS;
     plan->variant = l->choice.variant;

@@ -14,9 +14,20 @@ static bool takes_pages(const wf_device *device)
     return unit > 0 && PAGE % unit == 0 && !(asked && strcmp(asked, "0") == 0);
 }
 
-static uint64_t segment_bytes(uint64_t spacing)
+static uint64_t spacing(uint64_t bytes)
 {
-    return WFI_SIDES * SLOTS * spacing;
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+static uint64_t segment_bytes(const wfi_shared *s)
+{
+    return s->at[WF_HALO_SIDES];
+}
+
+static void lay_out(wfi_shared *s)
+{
+    for (int side = 0; side < WF_HALO_SIDES; side++)
+        s->at[side + 1] = s->at[side] + SLOTS * spacing(s->bytes[side]);
 }
 
 /* A rank's part of the window as this process sees it, from its first whole page on. Processes map
@@ -47,13 +58,23 @@ static int on_host(const wfi_ranks *ranks, const wfi_shared *s, int neighbour)
     return there;
 }
 
-static bool import(const wfi_shared *s, wf_device *device, int host_rank, wf_buffer **out,
-                   uint64_t *at)
+static bool import(const wfi_shared *s, wf_device *device, int host_rank, uint64_t wanted,
+                   wf_buffer **out, uint64_t *base)
 {
     uint64_t bytes = 0;
     void *segment = segment_of(s, host_rank, &bytes);
-    return bytes >= segment_bytes(s->spacing) &&
-           wf_buffer_import_host(device, segment, segment_bytes(s->spacing), out, at) == WF_SUCCESS;
+    return wanted > 0 && bytes >= wanted &&
+           wf_buffer_import_host(device, segment, wanted, out, base) == WF_SUCCESS;
+}
+
+/* Sends `mine` to the neighbour on each side, which faces this rank with the opposite one. */
+static void tell_neighbours(const wfi_ranks *ranks, const int neighbours[WF_HALO_SIDES],
+                            const uint64_t mine[WF_HALO_SIDES], uint64_t theirs[WF_HALO_SIDES])
+{
+    for (int side = 0; side < WF_HALO_SIDES; side++)
+        MPI_Sendrecv(&mine[side], 1, MPI_UINT64_T, neighbours[side], SHARED_TAG, &theirs[side ^ 1],
+                     1, MPI_UINT64_T, neighbours[side ^ 1], SHARED_TAG, ranks->comm,
+                     MPI_STATUS_IGNORE);
 }
 
 /* Collective over the host's ranks. */
@@ -68,7 +89,7 @@ static bool make_window(wfi_shared *s, bool wanted)
     MPI_Comm_set_errhandler(s->host, MPI_ERRORS_RETURN);
     MPI_Info_create(&info);
     MPI_Info_set(info, "alloc_shared_noncontig", "true");
-    const MPI_Aint bytes = wanted ? (MPI_Aint)(segment_bytes(s->spacing) + PAGE) : 0;
+    const MPI_Aint bytes = wanted ? (MPI_Aint)(segment_bytes(s) + PAGE) : 0;
     mine = MPI_Win_allocate_shared(bytes, 1, info, s->host, &base, &s->window) == MPI_SUCCESS;
     MPI_Info_free(&info);
     MPI_Allreduce(&mine, &most, 1, MPI_INT, MPI_MIN, s->host);
@@ -76,34 +97,41 @@ static bool make_window(wfi_shared *s, bool wanted)
     return most;
 }
 
-void wfi_shared_open(const wfi_ranks *ranks, wf_device *device, const int neighbours[WFI_SIDES],
-                     uint64_t bytes, wfi_shared *s)
+void wfi_shared_open(const wfi_ranks *ranks, wf_device *device, const int neighbours[WF_HALO_SIDES],
+                     const uint64_t bytes[WF_HALO_SIDES], wfi_shared *s)
 {
-    *s = (wfi_shared){
-        .host = MPI_COMM_NULL, .bytes = bytes, .spacing = (bytes + PAGE - 1) / PAGE * PAGE};
-    const bool wanted = bytes > 0 && takes_pages(device);
+    uint64_t ready[WF_HALO_SIDES] = {0}, theirs[WF_HALO_SIDES] = {0}, end[WF_HALO_SIDES];
+    uint64_t their_end[WF_HALO_SIDES] = {0};
+    int here = 0;
+    *s = (wfi_shared){.host = MPI_COMM_NULL};
+    memcpy(s->bytes, bytes, sizeof s->bytes);
+    lay_out(s);
+    const bool wanted = segment_bytes(s) > 0 && takes_pages(device);
     wfi_ranks_host(ranks, &s->host);
     /* A neighbour on another host is told all the same: it has a window with others, perhaps. */
     const bool open = make_window(s, wanted);
-    int here = 0, ready[WFI_SIDES] = {0}, theirs[WFI_SIDES] = {0};
+    for (int side = 0; side < WF_HALO_SIDES; side++)
+        end[side] = segment_bytes(s);
+    tell_neighbours(ranks, neighbours, s->at, s->their_at);
+    tell_neighbours(ranks, neighbours, end, their_end);
     MPI_Comm_rank(s->host, &here);
-    const bool own = open && wanted && import(s, device, here, &s->own, &s->own_at);
-    for (int side = 0; side < WFI_SIDES; side++) {
+    const bool own =
+        open && wanted && import(s, device, here, segment_bytes(s), &s->own, &s->own_base);
+    for (int side = 0; side < WF_HALO_SIDES; side++) {
         const int there = on_host(ranks, s, neighbours[side]);
-        ready[side] = own && there != MPI_UNDEFINED &&
-                      import(s, device, there, &s->theirs[side], &s->theirs_at[side]);
+        ready[side] =
+            own && there != MPI_UNDEFINED &&
+            import(s, device, there, their_end[side], &s->theirs[side], &s->theirs_base[side]);
     }
-    for (int side = 0; side < WFI_SIDES; side++)
-        MPI_Sendrecv(&ready[side], 1, MPI_INT, neighbours[side], SHARED_TAG, &theirs[1 - side], 1,
-                     MPI_INT, neighbours[1 - side], SHARED_TAG, ranks->comm, MPI_STATUS_IGNORE);
-    for (int side = 0; side < WFI_SIDES; side++)
+    tell_neighbours(ranks, neighbours, ready, theirs);
+    for (int side = 0; side < WF_HALO_SIDES; side++)
         s->with[side] = ready[side] && theirs[side];
 }
 
 void wfi_shared_close(wfi_shared *s)
 {
     wf_buffer_destroy(&s->own);
-    for (int side = 0; side < WFI_SIDES; side++)
+    for (int side = 0; side < WF_HALO_SIDES; side++)
         wf_buffer_destroy(&s->theirs[side]);
     if (s->open)
         MPI_Win_free(&s->window);
@@ -117,25 +145,22 @@ void wfi_shared_turn(wfi_shared *s)
     s->turn = 1 - s->turn;
 }
 
-static uint64_t slot_at(const wfi_shared *s, int side, uint32_t turn)
-{
-    return ((unsigned)side * SLOTS + turn) * s->spacing;
-}
-
 wf_binding wfi_shared_to(const wfi_shared *s, int side)
 {
     if (!s->with[side])
         return (wf_binding){0};
-    return (wf_binding){
-        .buffer = s->own, .offset = s->own_at + slot_at(s, side, s->turn), .bytes = s->bytes};
+    return (wf_binding){.buffer = s->own,
+                        .offset = s->own_base + s->at[side] + s->turn * spacing(s->bytes[side]),
+                        .bytes = s->bytes[side]};
 }
 
-/* What the lower neighbour left for its upper one, and the other way round. */
+/* The slots are as large as this rank's own for that neighbour. */
 wf_binding wfi_shared_from(const wfi_shared *s, int side)
 {
     if (!s->with[side])
         return (wf_binding){0};
     return (wf_binding){.buffer = s->theirs[side],
-                        .offset = s->theirs_at[side] + slot_at(s, 1 - side, 1 - s->turn),
-                        .bytes = s->bytes};
+                        .offset = s->theirs_base[side] + s->their_at[side] +
+                                  (1 - s->turn) * spacing(s->bytes[side]),
+                        .bytes = s->bytes[side]};
 }

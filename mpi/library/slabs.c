@@ -2,8 +2,8 @@
 
 #include <limits.h>
 
-/* A plane that goes up and one that goes down. */
-enum { UP_TAG, DOWN_TAG };
+/* And the sender's side. */
+enum { HALO_TAG = 32, SIZE_TAG = 10 };
 
 /* -------------------------------------------------------------------------------------- opening */
 
@@ -22,30 +22,53 @@ static int find_next(const wfi_ranks *ranks, const uint32_t *first, int step, bo
     return MPI_PROC_NULL;
 }
 
-void wfi_slabs_find(wfi_slabs *s, const wfi_ranks *ranks, const uint32_t *first, bool around)
+static void begin(wfi_slabs *s, const wfi_ranks *ranks)
 {
-    const bool here = planes_of(first, ranks->rank) > 0;
     s->ranks = ranks;
     s->shared.host = MPI_COMM_NULL;
     s->halo.size = sizeof s->halo;
-    s->neighbours[WFI_LOWER] = here ? find_next(ranks, first, -1, around) : MPI_PROC_NULL;
-    s->neighbours[WFI_UPPER] = here ? find_next(ranks, first, 1, around) : MPI_PROC_NULL;
+    for (int side = 0; side < WF_HALO_SIDES; side++)
+        s->neighbours[side] = MPI_PROC_NULL;
 }
 
-/* Messages must have one size everywhere, and MPI's counts must hold it. */
+void wfi_slabs_find(wfi_slabs *s, const wfi_ranks *ranks, const uint32_t *first, bool around)
+{
+    begin(s, ranks);
+    if (planes_of(first, ranks->rank) == 0)
+        return;
+    s->neighbours[WFI_LOWER] = find_next(ranks, first, -1, around);
+    s->neighbours[WFI_UPPER] = find_next(ranks, first, 1, around);
+}
+
+void wfi_slabs_find_around(wfi_slabs *s, const wfi_ranks *ranks, const wfi_blocks *blocks,
+                           bool around)
+{
+    begin(s, ranks);
+    if (!wfi_blocks_has_cells(blocks, ranks->rank))
+        return;
+    for (int side = 0; side < WF_HALO_SIDES; side++)
+        s->neighbours[side] = wfi_blocks_neighbour(blocks, ranks->rank, side, around);
+}
+
+/* Messages must have one size on both sides, and MPI's counts must hold it. */
 static wf_result compare(const wfi_slabs *s)
 {
-    uint64_t own = s->halo.bytes, most = 0;
     wf_result result = WF_SUCCESS;
-    MPI_Allreduce(&own, &most, 1, MPI_UINT64_T, MPI_MAX, s->ranks->comm);
-    if (own > INT_MAX)
-        result = wfi_ranks_fail(s->ranks, WF_ERROR_TOO_LARGE,
-                                "a halo of %llu bytes is over the %d of a message",
-                                (unsigned long long)own, INT_MAX);
-    else if (s->part && own != most)
-        result = wfi_ranks_fail(s->ranks, WF_ERROR_UNSUPPORTED,
-                                "a halo has %llu bytes on this device and %llu on another",
-                                (unsigned long long)own, (unsigned long long)most);
+    for (int side = 0; side < WF_HALO_SIDES; side++) {
+        const int to = s->neighbours[side], from = s->neighbours[side ^ 1];
+        uint64_t own = s->halo.bytes[side], theirs = 0;
+        MPI_Sendrecv(&own, 1, MPI_UINT64_T, to, SIZE_TAG, &theirs, 1, MPI_UINT64_T, from, SIZE_TAG,
+                     s->ranks->comm, MPI_STATUS_IGNORE);
+        own = s->halo.bytes[side ^ 1];
+        if (own > INT_MAX)
+            result = wfi_ranks_fail(s->ranks, WF_ERROR_TOO_LARGE,
+                                    "a halo of %llu bytes is over the %d of a message",
+                                    (unsigned long long)own, INT_MAX);
+        else if (from != MPI_PROC_NULL && own != theirs)
+            result = wfi_ranks_fail(s->ranks, WF_ERROR_UNSUPPORTED,
+                                    "a halo has %llu bytes on this device and %llu on another",
+                                    (unsigned long long)own, (unsigned long long)theirs);
+    }
     return wfi_ranks_agree(s->ranks, result);
 }
 
@@ -57,6 +80,14 @@ wf_result wfi_slabs_open(wfi_slabs *s, wf_device *device)
     return result;
 }
 
+uint32_t wfi_slabs_shared(const wfi_slabs *s)
+{
+    uint32_t count = 0;
+    for (int side = 0; side < WF_HALO_SIDES; side++)
+        count += s->shared.with[side];
+    return count;
+}
+
 void wfi_slabs_close(wfi_slabs *s)
 {
     if (s->ranks)
@@ -65,48 +96,46 @@ void wfi_slabs_close(wfi_slabs *s)
 
 /* ---------------------------------------------------------------------------------------- halos */
 
-/* Bytes of a message with planes: where these are in shared memory, it says that they are there. */
+/* Bytes of a message with cells: where these are in shared memory, it says that they are there. */
 static int message_bytes(const wfi_slabs *s, int side)
 {
-    return s->shared.with[side] ? 1 : (int)s->halo.bytes;
+    return s->shared.with[side] ? 1 : (int)s->halo.bytes[side];
 }
 
-/* MPI takes no NULL, not even for the neighbour that there is none of. */
-static void receive(const wfi_slabs *s, int side, void *planes, int tag, MPI_Request *request)
+/* The neighbour sends from the opposite side. */
+static void receive(const wfi_slabs *s, int side, MPI_Request *request)
 {
-    static char nothing;
-    const int from = s->neighbours[side];
-    MPI_Irecv(planes ? planes : &nothing, planes ? message_bytes(s, side) : 0, MPI_BYTE, from, tag,
-              s->ranks->comm, request);
+    MPI_Irecv(s->halo.from[side], message_bytes(s, side), MPI_BYTE, s->neighbours[side],
+              HALO_TAG + (side ^ 1), s->ranks->comm, request);
 }
 
-static void send(const wfi_slabs *s, int side, const void *planes, bool whole, int tag,
-                 MPI_Request *request)
+static void send(const wfi_slabs *s, int side, bool whole, MPI_Request *request)
 {
-    static const char nothing;
-    const int to = s->neighbours[side];
-    MPI_Isend(planes ? planes : &nothing, planes && whole ? message_bytes(s, side) : 0, MPI_BYTE,
-              to, tag, s->ranks->comm, request);
+    MPI_Isend(s->halo.to[side], whole ? message_bytes(s, side) : 0, MPI_BYTE, s->neighbours[side],
+              HALO_TAG + side, s->ranks->comm, request);
 }
 
 wf_result wfi_slabs_exchange(wfi_slabs *s, wf_result own)
 {
-    const bool whole = own == WF_SUCCESS;
-    MPI_Request requests[4];
-    MPI_Status statuses[4];
-    receive(s, WFI_LOWER, s->halo.from_lower, UP_TAG, &requests[0]);
-    receive(s, WFI_UPPER, s->halo.from_upper, DOWN_TAG, &requests[1]);
-    send(s, WFI_LOWER, s->halo.to_lower, whole, DOWN_TAG, &requests[2]);
-    send(s, WFI_UPPER, s->halo.to_upper, whole, UP_TAG, &requests[3]);
-    MPI_Waitall(4, requests, statuses);
+    MPI_Request requests[2 * WF_HALO_SIDES];
+    MPI_Status statuses[2 * WF_HALO_SIDES];
+    int sides[WF_HALO_SIDES], count = 0;
+    for (int side = 0; side < WF_HALO_SIDES; side++)
+        if (s->neighbours[side] != MPI_PROC_NULL)
+            sides[count++] = side;
+    for (int n = 0; n < count; n++)
+        receive(s, sides[n], &requests[n]);
+    for (int n = 0; n < count; n++)
+        send(s, sides[n], own == WF_SUCCESS, &requests[count + n]);
+    MPI_Waitall(2 * count, requests, statuses);
     bool gone = false;
-    for (int side = 0; side < WFI_SIDES; side++) {
+    for (int n = 0; n < count; n++) {
         int got = 0;
-        MPI_Get_count(&statuses[side], MPI_BYTE, &got);
-        if (s->neighbours[side] == MPI_PROC_NULL || got == message_bytes(s, side))
+        MPI_Get_count(&statuses[n], MPI_BYTE, &got);
+        if (got == message_bytes(s, sides[n]))
             continue;
         gone = true;
-        s->neighbours[side] = MPI_PROC_NULL;
+        s->neighbours[sides[n]] = MPI_PROC_NULL;
     }
     s->arrived = true;
     return own != WF_SUCCESS ? own : gone ? WF_NOT_READY : WF_SUCCESS;
@@ -117,11 +146,11 @@ wf_result wfi_slabs_exchange(wfi_slabs *s, wf_result own)
 wf_result wfi_slabs_bind(wfi_slabs *s)
 {
     wfi_shared_turn(&s->shared);
-    const wf_halo_bindings halos = {.size = sizeof halos,
-                                    .to_lower = wfi_shared_to(&s->shared, WFI_LOWER),
-                                    .to_upper = wfi_shared_to(&s->shared, WFI_UPPER),
-                                    .from_lower = wfi_shared_from(&s->shared, WFI_LOWER),
-                                    .from_upper = wfi_shared_from(&s->shared, WFI_UPPER)};
+    wf_halo_bindings halos = {.size = sizeof halos};
+    for (int side = 0; side < WF_HALO_SIDES; side++) {
+        halos.to[side] = wfi_shared_to(&s->shared, side);
+        halos.from[side] = wfi_shared_from(&s->shared, side);
+    }
     return s->functions->bind(s->part, &halos);
 }
 

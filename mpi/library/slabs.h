@@ -1,8 +1,9 @@
-/* A grid that is cut into slabs: neighbouring ranks exchange boundary planes while their devices
- * update the others. */
+/* A grid that is cut into slabs or blocks: neighbouring ranks exchange boundary cells while their
+ * devices update the others. */
 #ifndef WFI_MPI_SLABS_H
 #define WFI_MPI_SLABS_H
 
+#include "blocks.h"
 #include "shared.h"
 
 /* The functions of a part of a grid in the main library. */
@@ -16,18 +17,24 @@ typedef struct wfi_slab_functions {
 typedef struct wfi_slabs {
     const wfi_ranks *ranks;
     const wfi_slab_functions *functions;
-    void *part;                /* NULL: this rank has no planes */
-    int neighbours[WFI_SIDES]; /* MPI_PROC_NULL: the grid ends, or that rank has left */
+    void *part;                    /* NULL: this rank has no cells */
+    int neighbours[WF_HALO_SIDES]; /* MPI_PROC_NULL: the grid ends, or that rank has left */
     wf_halo halo;
     wfi_shared shared; /* with neighbours of this host, in place of messages */
-    bool arrived;      /* the neighbours' planes are there */
+    bool arrived;      /* the neighbours' cells are there */
 } wfi_slabs;
 
 /* The nearest ranks with planes below and above this one; `first` has each rank's first plane.
  * around: above the last is the first. */
 void wfi_slabs_find(wfi_slabs *slabs, const wfi_ranks *ranks, const uint32_t *first, bool around);
-/* Halos must have one size on all ranks; then memory is shared where that can be. Collective. */
+/* The same for blocks, each with up to 26 nearest ones around it. */
+void wfi_slabs_find_around(wfi_slabs *slabs, const wfi_ranks *ranks, const wfi_blocks *blocks,
+                           bool around);
+/* Halos must have one size on both sides of a cut; then memory is shared where that can be.
+ * Collective. */
 wf_result wfi_slabs_open(wfi_slabs *slabs, wf_device *device);
+/* How many neighbours' halos this rank's device reads where these left them. */
+uint32_t wfi_slabs_shared(const wfi_slabs *slabs);
 /* The part is destroyed before, and the work of all ranks' devices has ended. Collective. */
 void wfi_slabs_close(wfi_slabs *slabs);
 

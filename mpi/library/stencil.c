@@ -207,7 +207,7 @@ wf_result wf_mpi_stencil_describe(const wf_mpi_stencil *s, wf_mpi_stencil_info *
     info->planes = planes_of(s, rank);
     info->plane_bytes = s->cut.plane_bytes;
     info->steps = s->cut.steps;
-    info->shared = s->slabs.shared.with[WFI_LOWER] + 0u + s->slabs.shared.with[WFI_UPPER];
+    info->shared = wfi_slabs_shared(&s->slabs);
     if (!plan)
         return WF_SUCCESS;
     plan->variant = s->choice.variant;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "balance.h"
+#include "blocks.h"
 #include "commands.h"
 #include "himeno_keep.h"
 #include "io/atomic_file.h"
@@ -30,6 +31,8 @@ typedef struct run {
     bool once;                 /* so many iterations, without the benchmark's rehearsal */
     bool balance;
     double *weights; /* NULL: equal ones */
+    uint32_t blocks[3];
+    wf_mpi_part part;
     wf_mpi_himeno *himeno;
     float *p; /* where it is checked */
     wfi_checkpoints keep;
@@ -224,6 +227,7 @@ static void print(const run *r)
         wfi_mpi_balance_print(r->rank, r->weights);
     printf("grid      imax = %u jmax = %u kmax = %u, %d rank%s\n", r->ni, r->nj, r->nk,
            r->rank->count, r->rank->count > 1 ? "s" : "");
+    wfi_blocks_print(&r->part);
     if (r->from)
         printf("continued after %u iterations of %s\n", r->before_iterations, r->from);
     if (r->once) {
@@ -261,7 +265,10 @@ static wf_result describe(run *r)
 {
     uint32_t first = 0, planes = 0;
     r->out->plan.size = sizeof r->out->plan;
-    const wf_result result = wf_mpi_himeno_describe(r->himeno, &r->out->plan, &first, &planes);
+    r->part.size = sizeof r->part;
+    wf_result result = wf_mpi_himeno_describe(r->himeno, &r->out->plan, &first, &planes);
+    if (result == WF_SUCCESS)
+        result = wf_mpi_himeno_part(r->himeno, &r->part);
     if (result != WF_SUCCESS)
         return result;
     int shared = (int)wf_mpi_himeno_shared(r->himeno), all = 0;
@@ -269,7 +276,7 @@ static wf_result describe(run *r)
     wfi_result_case_extra(r->out, "shared_halos", all);
     r->out->has_plan = true;
     r->out->plan.flops = WF_HIMENO_FLOPS * inner_cells(r);
-    wfi_rank_collect(r->rank, "planes", first, planes, &r->times, r->done, r->out);
+    wfi_blocks_collect(r->rank, &r->part, &r->times, r->done, r->out);
     return WF_SUCCESS;
 }
 
@@ -293,7 +300,8 @@ static int execute(run *r, int argc, char **argv)
                                    .tuning = &rank->session.tuning,
                                    .weights = r->weights,
                                    .log = wfi_rank_log,
-                                   .log_user = &rank->session};
+                                   .log_user = &rank->session,
+                                   .blocks = {r->blocks[0], r->blocks[1], r->blocks[2]}};
     wf_result result = r->balance ? measure_balance(r, &params) : WF_SUCCESS;
     if (result == WF_SUCCESS)
         result = wf_mpi_himeno_create(MPI_COMM_WORLD, rank->session.device, &params, &r->himeno);
@@ -319,7 +327,7 @@ static int execute(run *r, int argc, char **argv)
 /* -------------------------------------------------------------------------------------- options */
 
 typedef struct arguments {
-    const char *size, *iterations, *seconds, *output, *weights, *checkpoint, *every, *from;
+    const char *size, *iterations, *seconds, *output, *weights, *checkpoint, *every, *from, *blocks;
     bool balance;
 } arguments;
 
@@ -330,6 +338,11 @@ static int parse(const arguments *args, run *r)
         return wfi_usage_error("himeno: give --iterations or --seconds, not both");
     if (args->weights && args->balance)
         return wfi_usage_error("himeno: give --weights or --balance, not both");
+    if (args->blocks && (args->weights || args->balance))
+        return wfi_usage_error("himeno: %s is for slabs: blocks have equal shares",
+                               args->weights ? "--weights" : "--balance");
+    if (wfi_blocks_parse(r->rank, "himeno", args->blocks, r->blocks) != WFI_EXIT_DONE)
+        return WFI_EXIT_USAGE;
     if ((args->output || args->checkpoint || args->from) && !args->iterations)
         return wfi_usage_error("himeno: with %s, say how often p is relaxed: --iterations N",
                                args->output       ? "-o"
@@ -403,6 +416,7 @@ int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
          "how much of the grid each rank gets, beside the others; 0: none (default: all the same)"},
         {"--balance", NULL, NULL, &args.balance,
          "measure the devices first and give each rank as much as it is fast"},
+        WFI_BLOCKS_OPTION(&args.blocks),
         {"--checkpoint", "FILE", &args.checkpoint, NULL,
          "keep p in FILE while it is relaxed, in place of what was kept before"},
         {"--every", "N|Tmin|Ts", &args.every, NULL,
@@ -413,7 +427,8 @@ int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
     };
     const wfi_command command = {
         "himeno",
-        "[--size XS|S|M|L|XL|IxJxK] [--iterations N | --seconds T] [--weights W,W,… | --balance] "
+        "[--size XS|S|M|L|XL|IxJxK] [--iterations N | --seconds T] "
+        "[--weights W,W,… | --balance | --blocks IxJxK] "
         "[--checkpoint FILE [--every N|Tmin|Ts]] [--continue FILE] [-o P.npy]",
         "Runs the Himeno benchmark on the devices of all ranks: a 19-point Jacobi relaxation in "
         "f32, verified against f64.",

@@ -61,6 +61,8 @@ layout(push_constant) uniform Push {
     uint groups;                // partial sums of an iteration
     uint first;                 // the slab's first partial sum
     uint layers;                // work-groups along k of the whole slab
+    uint i_first;               // the slab's first cell along i, counted in those that are kept
+    uint rims; // cells kept before and after the slab along i and along j, 8 bits each
     float omega;
 } push;
 
@@ -142,6 +144,7 @@ struct Cell {
 // The element of cell (i, 0, 0)'s first coefficient.
 uint cell_row(uint i)
 {
+    i += push.i_first;
     return push.c_base + i / BLOCK * push.c_blocks + i % BLOCK;
 }
 

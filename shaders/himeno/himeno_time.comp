@@ -45,22 +45,25 @@ void main()
 {
     ivec2 local = ivec2(gl_LocalInvocationID.xy), size = ivec2(gl_WorkGroupSize.xy);
     ivec2 inner = ivec2(push.ni, push.nj);
+    // Neighbours' cells, which all iterations but the last one update.
+    ivec2 before = ivec2(push.rims & 0xff, push.rims >> 16 & 0xff);
+    ivec2 after = inner + ivec2(push.rims >> 8 & 0xff, push.rims >> 24);
     uvec3 group = group_id();
     ivec2 corner = ivec2(group.xy) * (size - 2 * OVERLAP) - OVERLAP;
     ivec2 cell = corner + local;
-    bool updated = all(greaterThanEqual(cell, ivec2(0))) && all(lessThan(cell, inner));
-    bool kept = updated && all(greaterThanEqual(local, ivec2(OVERLAP))) &&
-                all(lessThan(local, size - OVERLAP));
+    bool updated = all(greaterThanEqual(cell, -before)) && all(lessThan(cell, after));
+    bool kept = all(greaterThanEqual(local, ivec2(OVERLAP))) &&
+                all(lessThan(local, size - OVERLAP)) && all(lessThan(cell, inner));
     uint item = gl_LocalInvocationIndex;
     uint mine = uint(local.y + 1) * ROW + uint(local.x + 1);
 
     uint rim_from[LOADS];
     [[unroll]] for (uint n = 0; n < LOADS; n++) {
         ivec2 at = ivec2((item + n * ITEMS) % ROW, (item + n * ITEMS) / ROW) - 1 + corner;
-        at = clamp(at, ivec2(-1), inner);
+        at = clamp(at, -before - 1, after);
         rim_from[n] = uint(int(push.p_base) + at.y * int(push.p_row) + at.x);
     }
-    ivec2 nearest = clamp(cell, ivec2(0), inner - 1);
+    ivec2 nearest = clamp(cell, -before, after - 1);
     int cell_from = int(cell_row(uint(nearest.x))) + nearest.y * int(push.c_row);
     int p_from = int(push.p_base) + cell.y * int(push.p_row) + cell.x;
 

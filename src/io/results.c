@@ -382,6 +382,15 @@ static void put_ranks(yyjson_mut_doc *doc, yyjson_mut_val *object, const wfi_res
     }
 }
 
+static void put_blocks(yyjson_mut_doc *doc, yyjson_mut_val *object, const uint32_t blocks[3])
+{
+    if (blocks[0] == 0)
+        return;
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(doc, object, "blocks");
+    for (int axis = 0; axis < 3; axis++)
+        yyjson_mut_arr_add_uint(doc, list, blocks[axis]);
+}
+
 static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
 {
     yyjson_mut_val *object = yyjson_mut_obj(doc);
@@ -420,6 +429,7 @@ static yyjson_mut_val *case_of(yyjson_mut_doc *doc, const wfi_result_case *c)
         yyjson_mut_obj_add_val(doc, object, "history",
                                yyjson_mut_arr_with_double(doc, c->history, c->history_count));
     put_facts(doc, object, c->extras, c->extra_count);
+    put_blocks(doc, object, c->blocks);
     put_ranks(doc, object, c);
     if (c->sustained)
         put_sustained(doc, object, c->sustained);

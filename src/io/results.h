@@ -176,6 +176,7 @@ typedef struct wfi_result_case {
     wfi_fact extras[WFI_MAX_PROBLEM];
     uint32_t rank_count; /* 0: it did not run under MPI */
     const wfi_result_rank *ranks;
+    uint32_t blocks[3]; /* of a grid that ranks share, along i, j and k; 0: it is not cut */
     const struct wfi_sustained *sustained; /* NULL: not a sustained run */
     const struct wfi_result_tuned *tuned;  /* NULL: not a search */
 } wfi_result_case;

@@ -48,6 +48,8 @@ typedef struct wfi_spmv_problem {
 
 typedef struct wfi_himeno_problem {
     uint64_t ni, nj, nk; /* cells, borders included; i contiguous */
+    /* Inner cells along i and j that the arrays of a part of the grid hold; 0: all. */
+    uint64_t held_i, held_j;
 } wfi_himeno_problem;
 
 typedef struct wfi_vector_problem {

@@ -10,6 +10,7 @@
 #include "kernels/himeno/rows.h"
 #include "plan/plan.h"
 
+#define VECTOR 4                            /* cells that some variants load at once */
 #define PARTIALS_BYTES (UINT64_C(16) << 20) /* about as many for partial sums */
 
 /* --------------------------------------------------------------------------------------- passes */
@@ -19,7 +20,7 @@ static wf_result count_partials(wf_himeno *h, wfi_himeno_pass *pass)
     const uint32_t steps = wfi_himeno_steps(&pass->point);
     uint64_t partials = 0;
     for (uint32_t i = 0; i < h->slab_count; i++)
-        partials += wfi_himeno_partials(&pass->point, h->slabs[i].slab.planes);
+        partials += wfi_himeno_partials(&pass->point, &h->slabs[i].slab);
     if (partials * steps * sizeof(float) > h->device->caps.max_storage_range)
         return wfi_fail(&h->device->log, WF_ERROR_TOO_LARGE,
                         "%llu partial sums of gosa are over this device's binding limit of %llu "
@@ -59,7 +60,7 @@ static wf_result make_plans(wf_himeno *h, wfi_himeno_pass *pass)
         slab.groups = pass->groups;
         slab.rows = pass->rows;
         slab.first_group = first;
-        first += (uint32_t)wfi_himeno_partials(&pass->point, slab.planes);
+        first += (uint32_t)wfi_himeno_partials(&pass->point, &slab);
         result = wfi_plan_create(h->device, &choice, &slab, &pass->plans[i]);
     }
     if (result == WF_SUCCESS)
@@ -83,9 +84,37 @@ static wf_result make_passes(wf_himeno *h)
 
 /* --------------------------------------------------------------------------------------- memory */
 
-uint64_t wfi_himeno_halo_bytes(const wf_himeno *h)
+/* Slabs exchange planes as they lie in memory, blocks boxes of cells. */
+static uint64_t halo_bytes(const wf_himeno *h, int side)
 {
-    return h->passes[0].steps * h->layout.p_plane * sizeof(float);
+    const uint32_t steps = h->passes[0].steps;
+    wfi_halo_box box;
+    if (!wfi_halo_box_to(h->axes, steps, side, &box))
+        return 0;
+    return sizeof(float) * (h->is_block ? wfi_halo_box_cells(&box) : steps * h->layout.p_plane);
+}
+
+static wf_result make_halos(wf_himeno *h)
+{
+    const wfi_himeno_block *block = &h->blocks[0];
+    const wfi_halo_grid grid = {
+        .bytes = block->held * h->layout.p_plane * sizeof(float),
+        .row = h->layout.p_row,
+        .plane = h->layout.p_plane,
+        .origin = {(int64_t)h->axes[0].begin - h->span_i.first - (int64_t)h->layout.p_left,
+                   (int64_t)h->axes[1].begin - h->span_j.first - 1, (int64_t)block->origin - 1}};
+    for (int side = 0; side < WF_HALO_SIDES; side++)
+        h->halos.bytes[side] = halo_bytes(h, side);
+    const wf_result result = wfi_halos_make_sides(h->device, &h->halos);
+    if (result != WF_SUCCESS || !h->is_block)
+        return result;
+    if (h->block_count > 1)
+        return wfi_fail(&h->device->log, WF_ERROR_TOO_LARGE,
+                        "%u planes of %u x %u cells are over this device's allocation limit of "
+                        "%llu bytes: cut the grid into more blocks",
+                        h->end - h->begin, h->span_i.count, h->span_j.count,
+                        (unsigned long long)wfi_himeno_allocation(&h->device->caps));
+    return wfi_halo_copier_open(h->device, WF_TYPE_F32, &grid, &h->copier);
 }
 
 static uint64_t block_bytes(const wf_himeno *h, const wfi_himeno_block *block)
@@ -101,7 +130,9 @@ static uint64_t total_bytes(const wf_himeno *h)
     for (uint32_t i = 0; i < h->slab_count; i++)
         bytes += wfi_himeno_cells(&h->layout, &h->slabs[i].slab) * sizeof(float);
     /* Halos are in memory of the host's, which on some devices is the same. */
-    return bytes + (h->subdomain ? 4 * wfi_himeno_halo_bytes(h) : 0);
+    for (int side = 0; side < WF_HALO_SIDES && h->subdomain; side++)
+        bytes += 2 * halo_bytes(h, side);
+    return bytes;
 }
 
 /* Makes the host's buffers that data are moved from and to. */
@@ -137,19 +168,24 @@ static wf_result allocate(wf_himeno *h)
         result = wf_buffer_create(h->device,
                                   wfi_himeno_cells(&h->layout, &h->slabs[i].slab) * sizeof(float),
                                   WF_MEMORY_DEVICE, &h->slabs[i].cells);
-    const bool there[WFI_SIDES] = {h->begin > 0, h->end < h->params.nk - 2};
     if (result == WF_SUCCESS && h->subdomain)
-        result = wfi_halos_make(h->device, wfi_himeno_halo_bytes(h), there, &h->halos);
+        result = make_halos(h);
     return result == WF_SUCCESS ? allocate_mirrors(h) : result;
 }
 
-static bool valid(const wf_himeno_params *params)
+/* Cells [first, first + count) of an axis of n cells; count 0: all. */
+static bool is_part(uint32_t n, uint32_t first, uint32_t count)
+{
+    return count <= n - 2 && first <= n - 2 - count && (count || !first);
+}
+
+static bool valid(const wf_himeno_params *p)
 {
     const uint32_t most = UINT32_C(1) << 30;
-    return params->ni >= 3 && params->nj >= 3 && params->nk >= 3 && params->ni <= most &&
-           params->nj <= most && params->nk <= most && params->planes <= params->nk - 2 &&
-           params->first_plane <= params->nk - 2 - params->planes &&
-           (params->planes || !params->first_plane);
+    return p->ni >= 3 && p->nj >= 3 && p->nk >= 3 && p->ni <= most && p->nj <= most &&
+           p->nk <= most && is_part(p->nk, p->first_plane, p->planes) &&
+           is_part(p->nj, p->first_row, p->rows) && is_part(p->ni, p->first_cell, p->cells) &&
+           (p->planes || (!p->rows && !p->cells));
 }
 
 uint64_t wf_himeno_memory(const wf_himeno_params *given)
@@ -160,21 +196,52 @@ uint64_t wf_himeno_memory(const wf_himeno_params *given)
             WF_SUCCESS ||
         !valid(params))
         return 0;
-    const double planes = params->planes ? params->planes : params->nk - 2;
-    const double inner = (double)(params->ni - 2) * (double)(params->nj - 2) * planes;
-    const double all = (double)params->ni * (double)params->nj * (planes + 2);
+    const double planes = params->planes ? params->planes : params->nk - 2,
+                 rows = params->rows ? params->rows : params->nj - 2,
+                 cells = params->cells ? params->cells : params->ni - 2;
+    const double inner = cells * rows * planes, all = (cells + 2) * (rows + 2) * (planes + 2);
     return (uint64_t)(sizeof(float) * (WFI_HIMENO_COEFFICIENTS * inner + 2 * all)) + PARTIALS_BYTES;
+}
+
+/* What a part holds along an axis, its neighbours' cells that a pass updates among it. `align`: its
+ * own cells begin at a multiple of it. */
+static wfi_himeno_span span_of(const wfi_part_axis *axis, uint32_t inner, uint32_t steps,
+                               uint32_t align)
+{
+    const uint32_t before = (uint32_t)wfi_least(steps - 1, axis->begin),
+                   after = (uint32_t)wfi_least(steps - 1, inner - axis->end);
+    return (wfi_himeno_span){.first = (uint32_t)wfi_round_up(before, align),
+                             .count = axis->end - axis->begin,
+                             .before = before,
+                             .after = after};
+}
+
+static uint64_t held(const wfi_himeno_span *span)
+{
+    return (uint64_t)span->first + span->count + span->after;
+}
+
+/* Behind the choice, which is that of the whole grid. */
+static void hold_part(wf_himeno *h)
+{
+    const uint32_t steps = wfi_himeno_steps(&h->choice.point);
+    h->span_i = span_of(&h->axes[0], h->params.ni - 2, steps, VECTOR);
+    h->span_j = span_of(&h->axes[1], h->params.nj - 2, steps, 1);
+    h->problem.himeno.held_i = held(&h->span_i);
+    h->problem.himeno.held_j = held(&h->span_j);
 }
 
 static wf_result choose(wf_himeno *h)
 {
     const wf_himeno_params *p = &h->params;
-    h->problem = (wfi_problem){
-        .family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = {p->ni, p->nj, p->nk}};
+    h->problem = (wfi_problem){.family = WF_FAMILY_HIMENO,
+                               .type = WF_TYPE_F32,
+                               .himeno = {.ni = p->ni, .nj = p->nj, .nk = p->nk}};
     wf_result result = wfi_choose(h->device, &h->problem, p->tuning, &h->choice);
     h->params.tuning = NULL; /* it is the caller's, and may be gone after this call */
     if (result == WF_SUCCESS) {
         h->choice.point.problem = &h->problem;
+        hold_part(h);
         h->layout = wfi_himeno_layout_of(&h->choice.point);
         const uint32_t traits = h->choice.point.variant->traits;
         h->region =
@@ -195,6 +262,17 @@ wf_result wfi_himeno_require_cuts(const wf_himeno *h, const char *function)
                     function, h->choice.point.variant->name);
 }
 
+static wfi_part_axis axis_of(uint32_t n, uint32_t first, uint32_t count)
+{
+    const uint32_t inner = n - 2, end = count ? first + count : inner;
+    return (wfi_part_axis){.begin = first, .end = end, .there = {first > 0, end < inner}};
+}
+
+static bool is_cut(const wfi_part_axis *axis)
+{
+    return axis->there[WFI_LOWER] || axis->there[WFI_UPPER];
+}
+
 wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno_params *given)
 {
     const wfi_log *log = &h->device->log;
@@ -208,18 +286,29 @@ wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno
     if (!(h->params.omega > 0 || h->params.omega < 0))
         h->params.omega = 0.8f;
     h->subdomain = h->params.planes > 0;
-    h->begin = h->params.first_plane;
-    h->end = h->subdomain ? h->begin + h->params.planes : h->params.nk - 2;
+    h->axes[0] = axis_of(h->params.ni, h->params.first_cell, h->params.cells);
+    h->axes[1] = axis_of(h->params.nj, h->params.first_row, h->params.rows);
+    h->axes[2] = axis_of(h->params.nk, h->params.first_plane, h->params.planes);
+    h->begin = h->axes[2].begin;
+    h->end = h->axes[2].end;
+    h->is_block = is_cut(&h->axes[0]) || is_cut(&h->axes[1]);
     wf_result result = choose(h);
     if (result == WF_SUCCESS && h->subdomain)
         result = wfi_himeno_require_cuts(h, function);
     if (result != WF_SUCCESS || !h->subdomain)
         return result;
     const uint32_t steps = wfi_himeno_steps(&h->choice.point);
-    if (h->params.planes < steps)
-        return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
-                        "%s: a subdomain of %u planes is thinner than the %u iterations of a pass",
-                        function, h->params.planes, steps);
+    for (int axis = 0; axis < 3; axis++) {
+        const wfi_part_axis *a = &h->axes[axis];
+        if (a->end - a->begin < steps && (axis == 2 || is_cut(a)))
+            return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
+                            "%s: a subdomain of %u %s is thinner than the %u iterations of a pass",
+                            function, a->end - a->begin,
+                            axis == 0   ? "cells"
+                            : axis == 1 ? "rows"
+                                        : "planes",
+                            steps);
+    }
     return WF_SUCCESS;
 }
 
@@ -277,6 +366,7 @@ void wf_himeno_destroy(wf_himeno **handle)
         wf_buffer_destroy(&h->blocks[b].p[1]);
         wf_buffer_destroy(&h->blocks[b].mirror);
     }
+    wfi_halo_copier_close(&h->copier);
     wfi_halos_destroy(&h->halos);
     wf_buffer_destroy(&h->partials);
     wf_buffer_destroy(&h->gosa);

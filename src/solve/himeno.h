@@ -6,7 +6,7 @@
 #include "core/buffer.h"
 #include "core/command.h"
 #include "kernels/himeno/himeno.h"
-#include "solve/part_passes.h"
+#include "solve/halo_boxes.h"
 
 #define WFI_HIMENO_MAX_ROWS 512 /* iterations a submission */
 
@@ -23,7 +23,7 @@ typedef struct wfi_himeno_block {
 typedef struct wfi_himeno_slab_data {
     uint32_t block;
     uint32_t first; /* inner plane of the grid */
-    bool early;     /* it has planes that a subdomain's neighbours need */
+    bool early;     /* it has cells that a subdomain's neighbours need */
     wfi_himeno_slab slab;
     wf_buffer *cells, *mirror;
 } wfi_himeno_slab_data;
@@ -62,6 +62,12 @@ struct wf_himeno {
     /* The inner planes that are updated here: all of the grid's, or a subdomain's. */
     uint32_t begin, end;
     bool subdomain;
+    /* The subdomain along i, j and k, in inner cells. A block does not have all rows, or not all
+     * cells of them, and then exchanges boxes of cells. */
+    wfi_part_axis axes[3];
+    bool is_block;
+    wfi_himeno_span span_i, span_j;   /* what its slabs update of the cells that p holds */
+    wfi_halo_copier copier;           /* a block's */
     wfi_halos halos;                  /* a subdomain's */
     const wfi_himeno_pass *last_pass; /* that wf_himeno_pass made; NULL: none */
     wfi_part_passes halved;           /* the passes of a subdomain, which go in two parts */
@@ -83,7 +89,6 @@ wf_result wfi_himeno_record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
                                  VkCommandBuffer command_buffer, uint32_t row, uint32_t p);
 /* Makes the blocks and slabs, without their memory. */
 wf_result wfi_himeno_split(wf_himeno *h);
-uint64_t wfi_himeno_halo_bytes(const wf_himeno *h); /* of one side of a subdomain */
 /* Fails where the variant chosen cannot be cut into subdomains. */
 wf_result wfi_himeno_require_cuts(const wf_himeno *h, const char *function);
 /* Reads and checks the parameters and chooses a variant; h->device is set. */

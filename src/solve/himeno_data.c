@@ -16,35 +16,76 @@ static uint32_t planes_a_chunk(uint64_t plane)
 
 /* -------------------------------------------------------------------------------------------- p */
 
-/* Copies planes of one block between the host's packed array and the buffers' padded rows. */
-static void convert_p(const wf_himeno *h, float *padded, float *packed, uint32_t planes,
-                      bool to_device)
+/* Cells [begin, end) of the whole grid along an axis, borders counted. */
+typedef struct range {
+    uint32_t begin, end;
+} range;
+
+/* Rows and cells of them that the host has of planes, and where: the distance in elements from a
+ * row to the next and from a plane to the next. */
+typedef struct host_planes {
+    range i, j;
+    uint64_t row, plane;
+} host_planes;
+
+/* With the cells around those that are updated. */
+static range held_along(const wfi_part_axis *axis, const wfi_himeno_span *span)
 {
-    const uint64_t rows = (uint64_t)planes * h->params.nj;
-    for (uint64_t row = 0; row < rows; row++) {
-        float *there = padded + row * h->layout.p_row + h->layout.p_left - 1;
-        float *here = packed + row * h->params.ni;
-        if (to_device)
-            memcpy(there, here, h->params.ni * sizeof(float));
-        else
-            memcpy(here, there, h->params.ni * sizeof(float));
-    }
+    return (range){axis->begin - span->before, axis->end + span->after + 2};
+}
+
+/* Its own, with the grid's border where it has the first or the last inner ones. */
+static range own_along(const wfi_part_axis *axis)
+{
+    return (range){axis->there[WFI_LOWER] ? axis->begin + 1 : 0,
+                   axis->there[WFI_UPPER] ? axis->end + 1 : axis->end + 2};
+}
+
+static host_planes packed(range i, range j)
+{
+    const uint64_t row = i.end - i.begin;
+    return (host_planes){.i = i, .j = j, .row = row, .plane = row * (j.end - j.begin)};
+}
+
+static host_planes held_planes(const wf_himeno *h)
+{
+    return packed(held_along(&h->axes[0], &h->span_i), held_along(&h->axes[1], &h->span_j));
+}
+
+/* Copies planes of one block between the host's array and the buffers' padded rows. */
+static void convert_p(const wf_himeno *h, float *padded, float *host, const host_planes *shape,
+                      uint32_t planes, bool to_device)
+{
+    const uint32_t left = h->axes[0].begin - h->span_i.before,
+                   low = h->axes[1].begin - h->span_j.before;
+    const uint64_t bytes = (shape->i.end - shape->i.begin) * sizeof(float),
+                   at = h->layout.p_left - 1 + h->span_i.first - h->span_i.before + shape->i.begin -
+                        left;
+    for (uint32_t k = 0; k < planes; k++)
+        for (uint32_t j = shape->j.begin; j < shape->j.end; j++) {
+            float *there = padded + k * h->layout.p_plane + (j - low) * h->layout.p_row + at;
+            float *here = host + k * shape->plane + (j - shape->j.begin) * shape->row;
+            if (to_device)
+                memcpy(there, here, bytes);
+            else
+                memcpy(here, there, bytes);
+        }
 }
 
 /* Of the grid's planes [first, end), which p has, those that the block holds. */
 static wf_result write_block(wf_himeno *h, const wfi_himeno_block *block, uint32_t first,
-                             uint32_t end, const float *p, float *chunk, uint32_t step)
+                             uint32_t end, const float *p, const host_planes *shape, float *chunk,
+                             uint32_t step)
 {
     const uint64_t plane = h->layout.p_plane;
-    const uint64_t packed = (uint64_t)h->params.ni * h->params.nj;
     const uint32_t held = block->origin + block->held,
                    start = block->origin > first ? block->origin : first;
     wf_result result = WF_SUCCESS;
     end = end < held ? end : held;
     for (uint32_t at = start; at < end && result == WF_SUCCESS; at += step) {
         const uint32_t n = (uint32_t)wfi_least(step, end - at);
-        /* convert_p only reads the packed side here. */
-        convert_p(h, chunk, (float *)(uintptr_t)(p + (at - first) * packed), n, true);
+        /* convert_p only reads the host's side here. */
+        convert_p(h, chunk, (float *)(uintptr_t)(p + (at - first) * shape->plane), shape, n, true);
         for (int b = 0; b < 2 && result == WF_SUCCESS; b++)
             result = wf_buffer_write(block->p[b], (at - block->origin) * plane * sizeof(float),
                                      chunk, n * plane * sizeof(float));
@@ -52,7 +93,8 @@ static wf_result write_block(wf_himeno *h, const wfi_himeno_block *block, uint32
     return result;
 }
 
-static wf_result write_p(wf_himeno *h, uint32_t first, uint32_t end, const float *p)
+static wf_result write_p(wf_himeno *h, uint32_t first, uint32_t end, const float *p,
+                         const host_planes *shape)
 {
     const uint32_t step = (uint32_t)wfi_least(planes_a_chunk(h->layout.p_plane), h->params.nk);
     float *chunk = wfi_calloc(step * h->layout.p_plane, sizeof *chunk);
@@ -60,7 +102,7 @@ static wf_result write_p(wf_himeno *h, uint32_t first, uint32_t end, const float
         return wfi_no_memory(&h->device->log);
     wf_result result = WF_SUCCESS;
     for (uint32_t b = 0; b < h->block_count && result == WF_SUCCESS; b++)
-        result = write_block(h, &h->blocks[b], first, end, p, chunk, step);
+        result = write_block(h, &h->blocks[b], first, end, p, shape, chunk, step);
     wfi_free(chunk);
     return result;
 }
@@ -70,8 +112,9 @@ wf_result wf_himeno_write_planes(wf_himeno *himeno, uint32_t first, uint32_t pla
     if (!himeno || !p || planes == 0 || first >= himeno->params.nk ||
         planes > himeno->params.nk - first)
         return WF_ERROR_INVALID_ARGUMENT;
+    const host_planes shape = held_planes(himeno);
     const wfi_heap outer = wfi_heap_enter_device(himeno->device);
-    return wfi_heap_leave(outer, write_p(himeno, first, first + planes, p));
+    return wfi_heap_leave(outer, write_p(himeno, first, first + planes, p, &shape));
 }
 
 /* Moves the planes that the block updates, and the grid's borders next to them. */
@@ -80,7 +123,7 @@ static wf_result read_block(const wf_himeno *h, uint32_t index, float *p, float 
 {
     const wfi_himeno_block *block = &h->blocks[index];
     const uint64_t plane = h->layout.p_plane;
-    const uint64_t packed = (uint64_t)h->params.ni * h->params.nj;
+    const host_planes shape = packed(own_along(&h->axes[0]), own_along(&h->axes[1]));
     const uint32_t inner = h->params.nk - 2, last = block->first + block->planes;
     const uint32_t first = block->first == 0 ? 0 : block->first + 1;
     const uint32_t end = last == inner ? h->params.nk : last + 1;
@@ -91,7 +134,7 @@ static wf_result read_block(const wf_himeno *h, uint32_t index, float *p, float 
         result = wf_buffer_read(block->p[h->now], (at - block->origin) * plane * sizeof(float),
                                 chunk, n * plane * sizeof(float));
         if (result == WF_SUCCESS)
-            convert_p(h, chunk, p + (at - start) * packed, n, false);
+            convert_p(h, chunk, p + (at - start) * shape.plane, &shape, n, false);
     }
     return result;
 }
@@ -126,15 +169,23 @@ static void pack_cells(const wf_himeno *h, const float *const *from, uint32_t ar
                        uint32_t first, uint32_t planes, float *chunk)
 {
     const wf_himeno_params *p = &h->params;
-    const uint64_t block = h->layout.c_block, inner = p->ni - 2;
+    const range i = held_along(&h->axes[0], &h->span_i), j = held_along(&h->axes[1], &h->span_j);
+    /* Of the cells that are kept along i the first may be there for the alignment alone. */
+    const uint64_t block = h->layout.c_block, skipped = h->span_i.first - h->span_i.before,
+                   end = skipped + i.end - i.begin - 2;
     float *to = chunk;
     for (uint32_t k = first + 1; k <= first + planes; k++)
-        for (uint32_t j = 1; j + 1 < p->nj; j++)
-            for (uint64_t i = 0; i < h->layout.c_length; i += block)
-                for (uint32_t m = 0; m < arrays; m++, to += block)
-                    if (i < inner)
-                        memcpy(to, from[m] + ((uint64_t)k * p->nj + j) * p->ni + 1 + i,
-                               (inner - i < block ? inner - i : block) * sizeof(float));
+        for (uint32_t row = j.begin + 1; row + 1 < j.end; row++)
+            for (uint64_t at = 0; at < h->layout.c_length; at += block)
+                for (uint32_t m = 0; m < arrays; m++, to += block) {
+                    const uint64_t low = at > skipped ? at : skipped,
+                                   high = at + block < end ? at + block : end;
+                    if (low < high)
+                        memcpy(to + (low - at),
+                               from[m] + ((uint64_t)k * p->nj + row) * p->ni + i.begin + 1 + low -
+                                   skipped,
+                               (high - low) * sizeof(float));
+                }
 }
 
 /* Writes the coefficients from[0 … arrays - 1], kept together from element `base` on. */
@@ -185,7 +236,11 @@ static wf_result write_all(wf_himeno *himeno, const wf_himeno_arrays *arrays)
     for (int m = 0; m < 4; m++)
         if (!arrays->a[m] || (m < 3 && (!arrays->b[m] || !arrays->c[m])))
             return WF_ERROR_INVALID_ARGUMENT;
-    wf_result result = write_p(himeno, 0, himeno->params.nk, arrays->p);
+    host_planes shape = held_planes(himeno);
+    shape.row = himeno->params.ni;
+    shape.plane = shape.row * himeno->params.nj;
+    wf_result result = write_p(himeno, 0, himeno->params.nk,
+                               arrays->p + shape.j.begin * shape.row + shape.i.begin, &shape);
     return result == WF_SUCCESS ? write_cells(himeno, arrays) : result;
 }
 

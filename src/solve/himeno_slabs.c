@@ -44,8 +44,9 @@ static bool is_early(const wf_himeno *h, uint32_t first, uint32_t end)
  * the partial sums of gosa are those of one slab. */
 static uint32_t find_cuts(const wf_himeno *h, const wfi_himeno_block *block, uint32_t cuts[4])
 {
-    const uint32_t steps = wfi_himeno_steps(&h->choice.point),
-                   group = wfi_himeno_group_planes(&h->choice.point),
+    uint32_t tile[3];
+    wfi_himeno_tile(&h->choice.point, tile);
+    const uint32_t steps = wfi_himeno_steps(&h->choice.point), group = tile[2],
                    edge = (uint32_t)wfi_round_up(steps, group);
     const uint32_t end = block->first + block->planes;
     uint32_t count = 0;
@@ -68,8 +69,11 @@ static void fill_slab(const wf_himeno *h, uint32_t b, uint32_t from, uint32_t to
     const uint32_t inner = h->params.nk - 2, halo = wfi_himeno_steps(&h->choice.point) - 1;
     out->block = b;
     out->first = block->first + from;
-    out->early = is_early(h, out->first, block->first + to);
+    /* Boxes of all boundary cells leave together. */
+    out->early = h->is_block || is_early(h, out->first, block->first + to);
     out->slab = (wfi_himeno_slab){
+        .i = h->span_i,
+        .j = h->span_j,
         .planes = to - from,
         .lower = (uint32_t)wfi_least(halo, out->first),
         .upper = (uint32_t)wfi_least(halo, inner - (block->first + to)),

@@ -20,10 +20,13 @@ static wf_result plan_cut(wf_device *device, const wf_himeno_params *params, wf_
     if (result != WF_SUCCESS)
         return result;
     const wfi_point *point = &h.choice.point;
-    const uint32_t group = wfi_himeno_group_planes(point), steps = wfi_himeno_steps(point);
+    const uint32_t steps = wfi_himeno_steps(point);
+    uint32_t tile[3];
+    wfi_himeno_tile(point, tile);
     const wf_plan_info info = wfi_describe_choice(&h.choice);
     wf_himeno_cut found = {.planes = h.params.nk - 2,
-                           .unit = (uint32_t)wfi_round_up(steps, group),
+                           .unit = (uint32_t)wfi_round_up(steps, tile[2]),
+                           .group = {tile[0], tile[1], tile[2]},
                            .steps = steps,
                            .variant = info.variant,
                            .chosen_by = info.chosen_by,
@@ -92,6 +95,29 @@ static void record_planes(const wf_himeno *h, VkCommandBuffer command_buffer, ui
     }
 }
 
+/* Takes all halos from where neighbours left them, or leaves this part's own. */
+static wf_result record_halos(wf_himeno *h, VkCommandBuffer command_buffer, uint32_t p, bool arrive)
+{
+    wf_result result = WF_SUCCESS;
+    for (int side = 0; side < WF_HALO_SIDES && result == WF_SUCCESS; side++) {
+        const wf_binding halo =
+            arrive ? wfi_halo_from(&h->halos, side) : wfi_halo_to(&h->halos, side);
+        wfi_halo_box box;
+        if (!halo.buffer)
+            continue;
+        if (arrive)
+            wfi_halo_box_from(h->axes, halo_planes(h), side, &box);
+        else
+            wfi_halo_box_to(h->axes, halo_planes(h), side, &box);
+        if (h->is_block)
+            result =
+                wfi_halo_copy(&h->copier, command_buffer, h->blocks[0].p[p], &box, &halo, arrive);
+        else
+            record_planes(h, command_buffer, p, (uint32_t)box.first[2], halo, arrive);
+    }
+    return result;
+}
+
 /* --------------------------------------------------------------------------------------- passes */
 
 typedef struct subdomain_pass {
@@ -105,25 +131,16 @@ static wf_result record_early(void *user, VkCommandBuffer command_buffer)
 {
     const subdomain_pass *s = user;
     wf_himeno *h = s->himeno;
-    const uint32_t planes = halo_planes(h), next = wfi_himeno_p_after(h, 1);
-    const wf_binding from[] = {wfi_halo_from(&h->halos, WFI_LOWER),
-                               wfi_halo_from(&h->halos, WFI_UPPER)},
-                     to[] = {wfi_halo_to(&h->halos, WFI_LOWER), wfi_halo_to(&h->halos, WFI_UPPER)};
-    if (s->arrived && from[WFI_LOWER].buffer)
-        record_planes(h, command_buffer, h->now, h->begin - planes, from[WFI_LOWER], true);
-    if (s->arrived && from[WFI_UPPER].buffer)
-        record_planes(h, command_buffer, h->now, h->end, from[WFI_UPPER], true);
+    const uint32_t next = wfi_himeno_p_after(h, 1);
+    wf_result result = s->arrived ? record_halos(h, command_buffer, h->now, true) : WF_SUCCESS;
     wfi_barrier(h->device, command_buffer);
     const int which = s->whole ? WFI_HIMENO_ALL : WFI_HIMENO_EARLY;
-    const wf_result result = wfi_himeno_record_slabs(h, s->pass, command_buffer, 0, h->now, which);
+    if (result == WF_SUCCESS)
+        result = wfi_himeno_record_slabs(h, s->pass, command_buffer, 0, h->now, which);
     if (s->whole)
         wfi_himeno_record_rest(h, command_buffer, h->now);
     wfi_barrier(h->device, command_buffer);
-    if (to[WFI_LOWER].buffer)
-        record_planes(h, command_buffer, next, h->begin, to[WFI_LOWER], false);
-    if (to[WFI_UPPER].buffer)
-        record_planes(h, command_buffer, next, h->end - planes, to[WFI_UPPER], false);
-    return result;
+    return result == WF_SUCCESS ? record_halos(h, command_buffer, next, false) : result;
 }
 
 /* These slabs read what the pass before wrote and write planes of their own: they need nothing of

@@ -22,8 +22,8 @@ static void record_halo(const wf_laplace_slab *s, VkCommandBuffer command_buffer
                         int side, uint32_t row, bool leave)
 {
     const uint32_t arrays = s->l.coloured ? 2 : 1;
-    const uint64_t bytes = s->halos.bytes / arrays;
     const wf_binding halo = leave ? wfi_halo_to(&s->halos, side) : wfi_halo_from(&s->halos, side);
+    const uint64_t bytes = halo.bytes / arrays;
     for (uint32_t n = 0; n < arrays && halo.buffer; n++) {
         const wf_buffer *cells = s->l.arrays[s->l.coloured ? n : array];
         const uint64_t there = halo.offset + n * bytes, here = row_at(s, row);

@@ -35,23 +35,26 @@ wf_result wfi_part_passes_next(wfi_part_passes *passes, const wfi_pass_parts *pa
 /* Waits for the pass under way. */
 wf_result wfi_part_passes_end(wfi_part_passes *passes, double *seconds);
 
-enum { WFI_LOWER, WFI_UPPER, WFI_SIDES };
+enum { WFI_LOWER = WF_HALO_LOWER, WFI_UPPER = WF_HALO_UPPER, WFI_SIDES };
 
-/* Halos of an object: its own buffers, of which there are none where the grid ends, and the
+/* Halos of an object by side: its own buffers, of which there are none where the grid ends, and the
  * caller's in their place. */
 typedef struct wfi_halos {
-    uint64_t bytes; /* of each */
-    wf_buffer *to[WFI_SIDES], *from[WFI_SIDES];
+    uint64_t bytes[WF_HALO_SIDES];
+    wf_buffer *to[WF_HALO_SIDES], *from[WF_HALO_SIDES];
     wf_halo_bindings bound;
 } wfi_halos;
 
+/* A slab's, of the same size on both sides. */
 wf_result wfi_halos_make(wf_device *device, uint64_t bytes, const bool there[WFI_SIDES],
                          wfi_halos *halos);
+/* halos->bytes says how large each is; 0: there is none. */
+wf_result wfi_halos_make_sides(wf_device *device, wfi_halos *halos);
 void wfi_halos_destroy(wfi_halos *halos);
 wf_result wfi_halos_tell(const wfi_halos *halos, wf_halo *out);
 wf_result wfi_halos_bind(const wf_device *device, const char *function,
                          const wf_halo_bindings *given, wfi_halos *halos);
-/* Where a halo is now; no buffer where the grid ends. */
+/* Where a halo is now; no buffer where the grid ends, else its offset and bytes. */
 wf_binding wfi_halo_to(const wfi_halos *halos, int side);
 wf_binding wfi_halo_from(const wfi_halos *halos, int side);
 

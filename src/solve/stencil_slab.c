@@ -243,7 +243,7 @@ static void record_leave(const wf_stencil_slab *s, VkCommandBuffer command_buffe
         const wf_binding to = wfi_halo_to(&s->halos, side);
         if (to.buffer)
             wfi_record_copy(s->device, command_buffer, s->grids[grid], byte_of(s, from[side]),
-                            to.buffer, to.offset, s->halos.bytes);
+                            to.buffer, to.offset, to.bytes);
     }
 }
 
@@ -254,7 +254,7 @@ static void record_arrive(const wf_stencil_slab *s, VkCommandBuffer command_buff
         const wf_binding from = wfi_halo_from(&s->halos, side);
         if (from.buffer)
             wfi_record_copy(s->device, command_buffer, from.buffer, from.offset, s->grids[s->now],
-                            to[side], s->halos.bytes);
+                            to[side], from.bytes);
     }
 }
 

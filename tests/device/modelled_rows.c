@@ -96,8 +96,10 @@ static bool add(wf_device *device, wfi_tuning_data *data, const wfi_problem *pro
 static bool add_all(wf_device *device, wfi_tuning_data *data)
 {
     static const uint64_t sides[] = {256, 512, 1024, 2048, 4096};
-    static const wfi_himeno_problem grids[] = {
-        {64, 32, 32}, {128, 64, 64}, {256, 128, 128}, {512, 256, 256}};
+    static const wfi_himeno_problem grids[] = {{.ni = 64, .nj = 32, .nk = 32},
+                                               {.ni = 128, .nj = 64, .nk = 64},
+                                               {.ni = 256, .nj = 128, .nk = 128},
+                                               {.ni = 512, .nj = 256, .nk = 256}};
     static const wfi_spmv_problem matrices[] = {{.rows = 32768,
                                                  .columns = 32768,
                                                  .entries = 830584,

@@ -84,10 +84,12 @@ static void carry(subdomains *s, bool fault)
 {
     for (uint32_t i = 0; i + 1 < s->count; i++) {
         wf_halo *below = &s->halos[i], *above = &s->halos[i + 1];
-        assert_true(below->to_upper && below->from_upper && above->to_lower && above->from_lower);
+        assert_true(below->to[WF_HALO_UPPER] && below->from[WF_HALO_UPPER] &&
+                    above->to[WF_HALO_LOWER] && above->from[WF_HALO_LOWER]);
         if (!fault || i != 0)
-            memcpy(above->from_lower, below->to_upper, below->bytes);
-        memcpy(below->from_upper, above->to_lower, below->bytes);
+            memcpy(above->from[WF_HALO_LOWER], below->to[WF_HALO_UPPER],
+                   below->bytes[WF_HALO_UPPER]);
+        memcpy(below->from[WF_HALO_UPPER], above->to[WF_HALO_LOWER], below->bytes[WF_HALO_UPPER]);
     }
 }
 

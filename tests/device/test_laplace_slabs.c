@@ -79,13 +79,22 @@ typedef struct slabs {
     wf_buffer *shared[MOST_SLABS][2][2]; /* BOUND: by turn and side, lower first */
 } slabs;
 
+/* Of either side, of which a slab at an end has one. */
+static uint64_t halo_bytes(const wf_halo *halo)
+{
+    const uint64_t *bytes = halo->bytes;
+    return bytes[WF_HALO_LOWER] ? bytes[WF_HALO_LOWER] : bytes[WF_HALO_UPPER];
+}
+
 static void carry(slabs *s)
 {
     for (uint32_t i = 0; i + 1 < s->count && s->way != BOUND; i++) {
         if (s->way == FORGOTTEN && i == 0)
             continue;
-        memcpy(s->halos[i + 1].from_lower, s->halos[i].to_upper, s->halos[i].bytes);
-        memcpy(s->halos[i].from_upper, s->halos[i + 1].to_lower, s->halos[i].bytes);
+        memcpy(s->halos[i + 1].from[WF_HALO_LOWER], s->halos[i].to[WF_HALO_UPPER],
+               s->halos[i].bytes[WF_HALO_UPPER]);
+        memcpy(s->halos[i].from[WF_HALO_UPPER], s->halos[i + 1].to[WF_HALO_LOWER],
+               s->halos[i].bytes[WF_HALO_UPPER]);
     }
 }
 
@@ -97,12 +106,12 @@ static void bind_all(slabs *s)
         const uint32_t was = 1 - s->turn;
         wf_halo_bindings halos = {.size = sizeof halos};
         if (i > 0) {
-            halos.to_lower.buffer = s->shared[i][s->turn][0];
-            halos.from_lower.buffer = s->shared[i - 1][was][1];
+            halos.to[WF_HALO_LOWER].buffer = s->shared[i][s->turn][0];
+            halos.from[WF_HALO_LOWER].buffer = s->shared[i - 1][was][1];
         }
         if (i + 1 < s->count) {
-            halos.to_upper.buffer = s->shared[i][s->turn][1];
-            halos.from_upper.buffer = s->shared[i + 1][was][0];
+            halos.to[WF_HALO_UPPER].buffer = s->shared[i][s->turn][1];
+            halos.from[WF_HALO_UPPER].buffer = s->shared[i + 1][was][0];
         }
         assert_int_equal(wf_laplace_slab_bind_halos(s->parts[i], &halos), WF_SUCCESS);
     }
@@ -120,7 +129,7 @@ static void open_slabs(wf_device *device, const problem *p, const uint32_t *begi
         s->halos[i].size = sizeof s->halos[i];
         assert_int_equal(wf_laplace_slab_halos(s->parts[i], &s->halos[i]), WF_SUCCESS);
         for (int n = 0; n < 4 && s->way == BOUND; n++)
-            assert_int_equal(wf_buffer_create(device, s->halos[i].bytes, WF_MEMORY_READBACK,
+            assert_int_equal(wf_buffer_create(device, halo_bytes(&s->halos[i]), WF_MEMORY_READBACK,
                                               &s->shared[i][n / 2][n % 2]),
                              WF_SUCCESS);
     }

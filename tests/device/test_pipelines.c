@@ -103,7 +103,7 @@ static wfi_problem problem_of(wf_family family, wf_type type)
                                                 .radius = 1,
                                                 .steps = 16};
     else if (family == WF_FAMILY_HIMENO)
-        problem.himeno = (wfi_himeno_problem){257, 129, 129};
+        problem.himeno = (wfi_himeno_problem){.ni = 257, .nj = 129, .nk = 129};
     else
         wfi_family_get(family)->hooks->describe(
             &(wfi_log){0}, &(wf_problem){.family = family, .type = type, .extent = {256, 256, 256}},

@@ -97,14 +97,23 @@ static uint32_t above(const slabs *s, uint32_t i)
     return i + 1 < s->count ? i + 1 : s->around ? 0 : s->count;
 }
 
+/* Of either side, of which a slab at an end has one. */
+static uint64_t halo_bytes(const wf_halo *halo)
+{
+    const uint64_t *bytes = halo->bytes;
+    return bytes[WF_HALO_LOWER] ? bytes[WF_HALO_LOWER] : bytes[WF_HALO_UPPER];
+}
+
 static void carry(slabs *s)
 {
     for (uint32_t i = 0; i < s->count && s->way != BOUND; i++) {
         const uint32_t upper = above(s, i);
         if (upper == s->count || (s->way == FORGOTTEN && i == 0))
             continue;
-        memcpy(s->halos[upper].from_lower, s->halos[i].to_upper, s->halos[i].bytes);
-        memcpy(s->halos[i].from_upper, s->halos[upper].to_lower, s->halos[i].bytes);
+        memcpy(s->halos[upper].from[WF_HALO_LOWER], s->halos[i].to[WF_HALO_UPPER],
+               halo_bytes(&s->halos[i]));
+        memcpy(s->halos[i].from[WF_HALO_UPPER], s->halos[upper].to[WF_HALO_LOWER],
+               halo_bytes(&s->halos[i]));
     }
 }
 
@@ -116,13 +125,13 @@ static void bind_all(slabs *s)
         const uint32_t upper = above(s, i), lower = (i + s->count - 1) % s->count,
                        was = 1 - s->turn;
         wf_halo_bindings halos = {.size = sizeof halos};
-        if (s->halos[i].to_lower) {
-            halos.to_lower.buffer = s->shared[i][s->turn][0];
-            halos.from_lower.buffer = s->shared[lower][was][1];
+        if (s->halos[i].to[WF_HALO_LOWER]) {
+            halos.to[WF_HALO_LOWER].buffer = s->shared[i][s->turn][0];
+            halos.from[WF_HALO_LOWER].buffer = s->shared[lower][was][1];
         }
-        if (s->halos[i].to_upper) {
-            halos.to_upper.buffer = s->shared[i][s->turn][1];
-            halos.from_upper.buffer = s->shared[upper][was][0];
+        if (s->halos[i].to[WF_HALO_UPPER]) {
+            halos.to[WF_HALO_UPPER].buffer = s->shared[i][s->turn][1];
+            halos.from[WF_HALO_UPPER].buffer = s->shared[upper][was][0];
         }
         assert_int_equal(wf_stencil_slab_bind_halos(s->parts[i], &halos), WF_SUCCESS);
     }
@@ -139,7 +148,7 @@ static void open_slabs(wf_device *device, const problem *p, const uint32_t *begi
         s->halos[i].size = sizeof s->halos[i];
         assert_int_equal(wf_stencil_slab_halos(s->parts[i], &s->halos[i]), WF_SUCCESS);
         for (int n = 0; n < 4 && s->way == BOUND; n++)
-            assert_int_equal(wf_buffer_create(device, s->halos[i].bytes, WF_MEMORY_READBACK,
+            assert_int_equal(wf_buffer_create(device, halo_bytes(&s->halos[i]), WF_MEMORY_READBACK,
                                               &s->shared[i][n / 2][n % 2]),
                              WF_SUCCESS);
     }

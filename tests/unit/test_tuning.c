@@ -448,7 +448,7 @@ static wfi_problem problem_of(wf_family family)
                                                 .radius = 1,
                                                 .steps = 4};
     else if (family == WF_FAMILY_HIMENO)
-        problem.himeno = (wfi_himeno_problem){64, 32, 32};
+        problem.himeno = (wfi_himeno_problem){.ni = 64, .nj = 32, .nk = 32};
     else if (family != WF_FAMILY_MATMUL)
         wfi_family_get(family)->hooks->describe(
             &(wfi_log){0}, &(wf_problem){.family = family, .extent = {64, 64, 64}}, &problem);

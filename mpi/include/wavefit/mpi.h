@@ -73,8 +73,11 @@ typedef struct wf_mpi_times {
 
 /* -------------------------------------------------------------------------------------- himeno */
 
-/* A Himeno grid that is cut along k, each rank's device updating some consecutive planes. */
+/* A Himeno grid that is cut along k into slabs, or along several axes into blocks, each rank's
+ * device updating one. */
 typedef struct wf_mpi_himeno wf_mpi_himeno;
+
+#define WF_MPI_BLOCKS_BEST UINT32_MAX
 
 typedef struct wf_mpi_himeno_params {
     size_t size;
@@ -88,6 +91,10 @@ typedef struct wf_mpi_himeno_params {
     const double *weights;
     wf_log_fn log; /* of what is not the device's to say; NULL: there is no log */
     void *log_user;
+    /* Collective: how many blocks there are along i, j and k, one for each rank, counted with i
+     * fastest; all 0: slabs along k; the first WF_MPI_BLOCKS_BEST: those whose largest has least
+     * cells, its neighbours' counted that it holds. Weights are for slabs alone. */
+    uint32_t blocks[3];
 } wf_mpi_himeno_params;
 
 /* Chooses, cuts and allocates. Before any rank allocates, those that share a device compare what
@@ -112,7 +119,15 @@ WF_API wf_result wf_mpi_himeno_write(wf_mpi_himeno *himeno, int root, const floa
  * wavefit fills variant, chosen_by and constants, and the rest on ranks that have planes. */
 WF_API wf_result wf_mpi_himeno_describe(const wf_mpi_himeno *himeno, wf_plan_info *info,
                                         uint32_t *first_plane, uint32_t *planes);
-/* How many neighbours' planes this rank's device reads where these left them, in memory that both
+/* How the grid is cut. */
+typedef struct wf_mpi_part {
+    size_t size;
+    uint32_t blocks[3]; /* along i, j and k */
+    /* This rank's inner cells along them, first[axis] on; 0: it has none. */
+    uint32_t first[3], cells[3];
+} wf_mpi_part;
+WF_API wf_result wf_mpi_himeno_part(const wf_mpi_himeno *himeno, wf_mpi_part *part);
+/* How many neighbours' halos this rank's device reads where these left them, in memory that both
  * share; messages bring those of the others. */
 WF_API uint32_t wf_mpi_himeno_shared(const wf_mpi_himeno *himeno);
 /* Collective. */

@@ -1553,25 +1553,34 @@ WF_API wf_result wf_vector_plan(wf_device *device, const wf_vector_params *param
 
 /* ------------------------------------------------------------- grids that several devices have */
 
-/* A grid may be cut along its slowest axis into parts, a device each: wf_himeno_create makes an
- * object of a part (a subdomain), and so does wf_stencil_slab_create. Passes of an object take its
- * neighbours' planes and leave its own boundary planes, its halos, in mapped memory, and whoever
- * moves them is free in how (libwavefit_mpi does it by MPI). */
+/* A grid may be cut into parts, a device each: wf_himeno_create makes an object of a part (a
+ * subdomain), and so does wf_stencil_slab_create. Parts are slabs, cut along the slowest axis, or
+ * blocks, cut along several. Passes of an object take its neighbours' cells and leave its own
+ * boundary cells, its halos, in mapped memory, and whoever moves them is free in how
+ * (libwavefit_mpi does it by MPI).
+ *
+ * A block has up to 26 neighbours, across its faces, edges and corners, each on a side. A slab has
+ * the first two: below it and above it along the slowest axis. */
+#define WF_HALO_SIDES 26
+enum { WF_HALO_LOWER = 0, WF_HALO_UPPER = 1 };
+/* Where the neighbour on a side is along i (the contiguous axis), j and k: -1, 0 or 1. The side
+ * opposite to `side` is side ^ 1. */
+WF_API void wf_halo_direction(uint32_t side, int32_t direction[3]);
 
-/* Mapped memory through which a part's boundary planes leave and its neighbours' arrive; NULL where
- * the grid ends. It belongs to the object. */
+/* Mapped memory through which a part's boundary cells leave and its neighbours' arrive, by side;
+ * NULL where the grid ends. It belongs to the object. */
 typedef struct wf_halo {
     size_t size;
-    uint64_t bytes; /* of each */
-    void *to_lower, *to_upper;
-    void *from_lower, *from_upper;
+    uint64_t bytes[WF_HALO_SIDES];
+    void *to[WF_HALO_SIDES], *from[WF_HALO_SIDES];
 } wf_halo;
 
 /* The same in buffers of the caller's, such as memory that another process has too
- * (wf_buffer_import_host). A binding without a buffer stands for the object's own halo. */
+ * (wf_buffer_import_host). A binding without a buffer stands for the object's own halo. Offsets
+ * must be multiples of caps.storage_alignment. */
 typedef struct wf_halo_bindings {
     size_t size;
-    wf_binding to_lower, to_upper, from_lower, from_upper;
+    wf_binding to[WF_HALO_SIDES], from[WF_HALO_SIDES];
 } wf_halo_bindings;
 
 /* -------------------------------------------------------------------------------------- himeno */
@@ -1591,6 +1600,10 @@ typedef struct wf_himeno_params {
     /* A subdomain: the inner planes, counted from 0 along k, that this object updates of a grid
      * which is cut among several devices. planes 0: all. See wf_himeno_pass. */
     uint32_t first_plane, planes;
+    /* Where the grid is cut along j and i, too: its inner rows, and its inner cells of a row. 0 of
+     * them: all. */
+    uint32_t first_row, rows;
+    uint32_t first_cell, cells;
 } wf_himeno_params;
 
 /* Host arrays of ni*nj*nk floats each. */
@@ -1613,8 +1626,8 @@ WF_API wf_result wf_himeno_start(wf_himeno *himeno);
 WF_API wf_result wf_himeno_write(wf_himeno *himeno, const wf_himeno_arrays *arrays);
 /* Sets p alone, to go on from what wf_himeno_read gave: planes [first, first + planes) of the whole
  * grid, borders counted, of ni*nj floats each. Those that a subdomain does not hold are passed
- * over; it holds its own and, on either side, as many as cut.steps of wf_himeno_plan_cut.
- * Blocks. */
+ * over; it holds its own and, on either side, as many as cut.steps of wf_himeno_plan_cut. Where it
+ * is cut along j or i, planes have the rows and cells alone that it holds, likewise. Blocks. */
 WF_API wf_result wf_himeno_write_planes(wf_himeno *himeno, uint32_t first, uint32_t planes,
                                         const float *p);
 /* Runs `iterations` (> 0). *gosa is the gosa of the last one: the sum of the squares of the
@@ -1627,8 +1640,8 @@ WF_API wf_result wf_himeno_run(wf_himeno *himeno, uint32_t iterations, float *go
  * be NULL. */
 WF_API wf_result wf_himeno_run_each(wf_himeno *himeno, uint32_t iterations, float *gosa,
                                     double *seconds, bool *gpu_clock);
-/* Copies p to the host (ni*nj*nk floats). Of a subdomain these are its own planes, with the grid's
- * border planes where it has the first or the last inner plane. Blocks. */
+/* Copies p to the host (ni*nj*nk floats). Of a subdomain these are its own planes (rows, cells),
+ * with the grid's border ones where it has the first or the last inner one. Blocks. */
 WF_API wf_result wf_himeno_read(wf_himeno *himeno, float *p);
 /* Tells what was chosen; info->dispatches are those of a pass. slabs may be NULL. */
 WF_API wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32_t *slabs);
@@ -1642,7 +1655,7 @@ WF_API wf_result wf_himeno_time_kernels(wf_himeno *himeno,
                                         double us[WF_HIMENO_KERNELS], bool *gpu_clock);
 WF_API void wf_himeno_destroy(wf_himeno **himeno);
 
-/* How a grid can be cut along k into subdomains, and what was chosen for it: the parameters of all
+/* How a grid can be cut into subdomains, and what was chosen for it: the parameters of all
  * subdomains must name this variant and these constants in their tuning. */
 typedef struct wf_himeno_cut {
     size_t size;
@@ -1650,11 +1663,17 @@ typedef struct wf_himeno_cut {
     /* Where each subdomain begins at a multiple of it, their partial sums of gosa, one subdomain
      * after the other, are those of the whole grid. */
     uint32_t unit;
-    /* Iterations that a pass makes at most. A subdomain has at least as many planes. */
+    /* Iterations that a pass makes at most. A subdomain has at least as many planes (rows, cells
+     * of a row) where it has a neighbour. */
     uint32_t steps;
     const char *variant, *chosen_by; /* as in wf_plan_info */
     uint32_t constant_count;
     wf_constant constants[WF_MAX_PARAMETERS];
+    /* Cells along i, j and k that a work-group updates. Where each subdomain begins at multiples of
+     * them along i and j, too, and its partial sums are sorted by the work-groups' places along k,
+     * j and i among all, they are those of the whole grid. A subdomain has its own in that order,
+     * as many from each work-group. */
+    uint32_t group[3];
 } wf_himeno_cut;
 
 /* Chooses for the whole grid and allocates nothing. Errors: those of wf_himeno_create;
@@ -1667,14 +1686,14 @@ WF_API wf_result wf_himeno_halos(wf_himeno *himeno, wf_halo *halo);
 /* Has passes that are begun from now on use buffers of the caller's for halos. */
 WF_API wf_result wf_himeno_bind_halos(wf_himeno *himeno, const wf_halo_bindings *halos);
 /* Makes one pass of 1 to cut.steps iterations over a subdomain: takes its neighbours' planes from
- * from_lower and from_upper if `arrived` (not behind wf_himeno_start and wf_himeno_write, which set
- * them too), updates its own and leaves its boundary planes in to_lower and to_upper. *seconds (may
+ * `from` of its halo if `arrived` (not behind wf_himeno_start and wf_himeno_write, which set
+ * them too), updates its own and leaves its boundary planes in `to`. *seconds (may
  * be NULL) is by the device's clock where it has one. Blocks. Errors: WF_ERROR_INVALID_ARGUMENT,
  * WF_ERROR_CANCELLED. */
 WF_API wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arrived,
                                 double *seconds);
 /* The same in two parts, so that halos move while the device works: wf_himeno_pass_begin updates
- * the boundary planes first and returns when they are in to_lower and to_upper; until
+ * the boundary planes first and returns when they are in `to`; until
  * wf_himeno_pass_end returns, the device updates the others. In between the halos are the caller's,
  * and no other function is called with the object but wf_himeno_destroy. Errors: the same. Behind
  * one of wf_himeno_pass_begin there is nothing to end. */

@@ -16,7 +16,7 @@ static wfi_slot p_window(const wfi_point *point, const wfi_himeno_layout *layout
     const uint64_t start = (slab->p_first - below) * layout->p_plane * sizeof(float);
     const uint64_t offset = start - start % wfi_window_alignment(point->caps);
     *base = (uint32_t)((start - offset) / sizeof(float) + below * layout->p_plane + layout->p_row +
-                       layout->p_left);
+                       layout->p_left + slab->j.first * layout->p_row + slab->i.first);
     return (wfi_slot){WFI_SLOT_BINDING, binding, offset,
                       planes * layout->p_plane * sizeof(float) - offset};
 }
@@ -40,10 +40,9 @@ static wf_result add_bindings(wf_plan *plan, const wfi_himeno_layout *layout,
 static void make_step(const wfi_point *point, const wfi_himeno_layout *layout,
                       const wfi_himeno_slab *slab, wfi_step *step)
 {
-    const wfi_himeno_problem *p = &point->problem->himeno;
     wfi_himeno_push push = {
-        .ni = (uint32_t)(p->ni - 2),
-        .nj = (uint32_t)(p->nj - 2),
+        .ni = slab->i.count,
+        .nj = slab->j.count,
         .nk = slab->planes,
         .lower = slab->lower,
         .upper = slab->upper,
@@ -54,9 +53,11 @@ static void make_step(const wfi_point *point, const wfi_himeno_layout *layout,
         .c_plane = (uint32_t)layout->c_plane,
         .c_blocks =
             (uint32_t)(layout->c_block * (layout->interleaved ? WFI_HIMENO_COEFFICIENTS : 1)),
-        .c_base = (uint32_t)(slab->lower * layout->c_plane),
+        .c_base = (uint32_t)(slab->lower * layout->c_plane + slab->j.first * layout->c_row),
         .groups = slab->groups,
         .first = slab->first_group,
+        .i_first = slab->i.first,
+        .rims = slab->i.before | slab->i.after << 8 | slab->j.before << 16 | slab->j.after << 24,
         .omega = slab->omega,
     };
     *step = (wfi_step){
@@ -70,7 +71,7 @@ static void make_step(const wfi_point *point, const wfi_himeno_layout *layout,
     for (uint32_t i = 0; i < step->slot_count; i++)
         if (point->variant->texel_buffers >> i & 1)
             step->texels[i] = VK_FORMAT_R32G32B32A32_SFLOAT;
-    wfi_himeno_groups(point, slab->planes, step->groups);
+    wfi_himeno_slab_groups(point, slab, step->groups);
     push.layers = step->groups[2];
     memcpy(step->push, &push, sizeof push);
 }

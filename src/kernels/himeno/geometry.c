@@ -9,34 +9,36 @@ void wfi_himeno_group_size(const wfi_point *point, uint32_t size[3])
     size[2] = wfi_point_value(point, HIMENO_ID_LOCAL_Z, 1);
 }
 
-/* Cells that a work-group updates along i, j and k. */
-typedef struct tile {
-    uint32_t i, j, k;
-} tile;
-
-static tile tile_of(const wfi_point *point)
+void wfi_himeno_tile(const wfi_point *point, uint32_t cells[3])
 {
     const uint32_t traits = point->variant->traits;
     const uint32_t overlap = 2 * (wfi_himeno_steps(point) - 1);
     uint32_t size[3];
     wfi_himeno_group_size(point, size);
-    return (tile){size[0] * (traits & WFI_HIMENO_VECTORS ? 4 : 1) - overlap,
-                  size[1] * (traits & WFI_HIMENO_TWO_ROWS ? 2 : 1) - overlap,
-                  size[2] * wfi_point_value(point, HIMENO_ID_MARCH, 1)};
+    cells[0] = size[0] * (traits & WFI_HIMENO_VECTORS ? 4 : 1) - overlap;
+    cells[1] = size[1] * (traits & WFI_HIMENO_TWO_ROWS ? 2 : 1) - overlap;
+    cells[2] = size[2] * wfi_point_value(point, HIMENO_ID_MARCH, 1);
 }
 
-uint32_t wfi_himeno_group_planes(const wfi_point *point)
+static void groups_over(const wfi_point *point, const uint64_t cells[3], uint32_t groups[3])
 {
-    return tile_of(point).k;
+    uint32_t tile[3];
+    wfi_himeno_tile(point, tile);
+    for (int axis = 0; axis < 3; axis++)
+        groups[axis] = (uint32_t)((cells[axis] + tile[axis] - 1) / tile[axis]);
 }
 
 void wfi_himeno_groups(const wfi_point *point, uint32_t planes, uint32_t groups[3])
 {
     const wfi_himeno_problem *p = &point->problem->himeno;
-    const tile t = tile_of(point);
-    groups[0] = (uint32_t)((p->ni - 2 + t.i - 1) / t.i);
-    groups[1] = (uint32_t)((p->nj - 2 + t.j - 1) / t.j);
-    groups[2] = (planes + t.k - 1) / t.k;
+    const uint64_t cells[] = {p->ni - 2, p->nj - 2, planes};
+    groups_over(point, cells, groups);
+}
+
+void wfi_himeno_slab_groups(const wfi_point *point, const wfi_himeno_slab *slab, uint32_t groups[3])
+{
+    const uint64_t cells[] = {slab->i.count, slab->j.count, slab->planes};
+    groups_over(point, cells, groups);
 }
 
 /* The single work-group that adds up the partial sums takes this many of them in little time. */
@@ -54,11 +56,11 @@ uint32_t wfi_himeno_subgroups(const wfi_point *point)
     return sure && (uint64_t)groups[0] * groups[1] * groups[2] * count <= FEW_PARTIALS ? count : 0;
 }
 
-uint64_t wfi_himeno_partials(const wfi_point *point, uint32_t planes)
+uint64_t wfi_himeno_partials(const wfi_point *point, const wfi_himeno_slab *slab)
 {
     const uint32_t subgroups = wfi_himeno_subgroups(point);
     uint32_t groups[3], size[3];
-    wfi_himeno_groups(point, planes, groups);
+    wfi_himeno_slab_groups(point, slab, groups);
     wfi_himeno_group_size(point, size);
     const uint64_t items = (uint64_t)size[0] * size[1] * size[2];
     return (uint64_t)groups[0] * groups[1] * groups[2] *
@@ -101,10 +103,10 @@ void wfi_himeno_access(const wfi_point *point, wf_access *out)
     const wfi_himeno_layout layout = wfi_himeno_layout_of(point);
     const uint32_t traits = point->variant->traits, subgroup = point->caps->subgroup_size;
     const uint32_t width = traits & WFI_HIMENO_VECTORS ? 4 : 1;
-    const tile t = tile_of(point);
-    uint32_t groups[3], size[3];
+    uint32_t groups[3], size[3], tile[3];
     uint64_t addresses[WFI_MOST_LANES];
     uint32_t words[WFI_MOST_LANES], lanes = 0;
+    wfi_himeno_tile(point, tile);
     wfi_himeno_groups(point, (uint32_t)p->nk - 2, groups);
     wfi_himeno_group_size(point, size);
     for (; lanes < subgroup && lanes < size[0] * size[1] * size[2] && lanes < WFI_MOST_LANES;
@@ -120,6 +122,6 @@ void wfi_himeno_access(const wfi_point *point, wf_access *out)
     wfi_access_load(out, addresses, lanes, width * (uint32_t)sizeof(float));
     if (traits & WFI_HIMENO_TILE)
         out->bank_passes = wfi_access_passes(words, lanes);
-    out->busy = covered(p->ni - 2, groups[0], t.i) * covered(p->nj - 2, groups[1], t.j) *
-                (size[2] > 1 ? covered(p->nk - 2, groups[2], t.k) : 1);
+    out->busy = covered(p->ni - 2, groups[0], tile[0]) * covered(p->nj - 2, groups[1], tile[1]) *
+                (size[2] > 1 ? covered(p->nk - 2, groups[2], tile[2]) : 1);
 }

@@ -29,8 +29,16 @@ typedef struct wfi_himeno_layout {
 
 wfi_himeno_layout wfi_himeno_layout_of(const wfi_point *point);
 
+/* Inner cells along i or j that a slab updates. Where the arrays hold cells of neighbours beside
+ * them, iterations before the last one of a pass update these, too. */
+typedef struct wfi_himeno_span {
+    uint32_t first, count;  /* first: counted in the cells that the arrays hold */
+    uint32_t before, after; /* held cells of neighbours, up to 255 */
+} wfi_himeno_span;
+
 /* A run of planes along k with its own coefficients, small enough for the device's bindings. */
 typedef struct wfi_himeno_slab {
+    wfi_himeno_span i, j;
     uint32_t planes;       /* inner planes that it updates */
     uint32_t lower, upper; /* planes of coefficients kept before and after these */
     uint64_t p_first;      /* its first inner plane's index in the p buffers it is bound to */
@@ -59,13 +67,14 @@ uint64_t wfi_himeno_allocation(const wf_caps *caps);
 bool wfi_himeno_fits(const wfi_point *point); /* wfi_family_hooks.fits: each holds a plane */
 /* Iterations that one pass of the point makes. */
 uint32_t wfi_himeno_steps(const wfi_point *point);
-/* Planes along k that a work-group updates. */
-uint32_t wfi_himeno_group_planes(const wfi_point *point);
 /* Subgroups of a work-group that each store a partial sum of gosa; 0: the work-group stores one. */
 uint32_t wfi_himeno_subgroups(const wfi_point *point);
 /* Partial sums of gosa that an iteration leaves for a slab. */
-uint64_t wfi_himeno_partials(const wfi_point *point, uint32_t planes);
-/* A point of one iteration a pass on the same layout, for the remainder of a count. */
+uint64_t wfi_himeno_partials(const wfi_point *point, const wfi_himeno_slab *slab);
+/* Cells that a work-group updates along i, j and k, where the last ones may have fewer. */
+void wfi_himeno_tile(const wfi_point *point, uint32_t cells[3]);
+/* A point of one iteration a pass on the same layout, for the remainder of a count. Its work-groups
+ * update the same cells, so that cuts between work-groups are cuts of both. */
 void wfi_himeno_single(const wfi_point *point, wfi_point *single);
 
 /* Sums `rows` rows (the sequence of a recording) of `groups` partial sums to one value each. */

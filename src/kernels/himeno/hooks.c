@@ -26,7 +26,7 @@ static wf_result describe(const wfi_log *log, const wf_problem *given, wfi_probl
     const uint64_t *e = given->extent;
     const wf_result result = wfi_describe_extents(log, given);
     if (result == WF_SUCCESS)
-        out->himeno = (wfi_himeno_problem){e[0], e[1], e[2]};
+        out->himeno = (wfi_himeno_problem){.ni = e[0], .nj = e[1], .nk = e[2]};
     return result;
 }
 

@@ -15,7 +15,9 @@ uint32_t wfi_himeno_steps(const wfi_point *point)
 wfi_himeno_layout wfi_himeno_layout_of(const wfi_point *point)
 {
     const wfi_himeno_problem *p = &point->problem->himeno;
-    const uint64_t pad = wfi_point_value(point, HIMENO_ID_PAD, 1), inner = p->ni - 2;
+    const uint64_t pad = wfi_point_value(point, HIMENO_ID_PAD, 1),
+                   inner = p->held_i ? p->held_i : p->ni - 2,
+                   rows = p->held_j ? p->held_j : p->nj - 2;
     const uint64_t block = wfi_point_value(point, HIMENO_ID_INTERLEAVE, 0),
                    row = wfi_round_up(inner, pad);
     wfi_himeno_layout layout = {
@@ -25,9 +27,9 @@ wfi_himeno_layout wfi_himeno_layout_of(const wfi_point *point)
     };
     layout.c_block = block == 0 || block > row ? row : block;
     layout.c_length = wfi_round_up(row, layout.c_block);
-    layout.p_plane = layout.p_row * p->nj;
+    layout.p_plane = layout.p_row * (rows + 2);
     layout.c_row = layout.c_length * (layout.interleaved ? WFI_HIMENO_COEFFICIENTS : 1);
-    layout.c_plane = layout.c_row * (p->nj - 2);
+    layout.c_plane = layout.c_row * rows;
     return layout;
 }
 
@@ -144,7 +146,8 @@ static const wfi_variant start_row = {
     .build = build_start,
 };
 
-static const wfi_problem no_problem = {.family = WF_FAMILY_HIMENO, .himeno = {3, 3, 3}};
+static const wfi_problem no_problem = {.family = WF_FAMILY_HIMENO,
+                                       .himeno = {.ni = 3, .nj = 3, .nk = 3}};
 
 wf_result wfi_himeno_sum_plan(wf_device *device, uint32_t rows, uint32_t groups, wf_plan **out)
 {

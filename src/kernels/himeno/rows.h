@@ -15,6 +15,7 @@ typedef struct wfi_himeno_push {
     uint32_t p_row, p_plane, p_base;
     uint32_t c_row, c_plane, c_array, c_blocks, c_base;
     uint32_t groups, first, layers;
+    uint32_t i_first, rims;
     float omega;
 } wfi_himeno_push;
 
@@ -117,8 +118,10 @@ enum {
 };
 
 void wfi_himeno_group_size(const wfi_point *point, uint32_t size[3]);
-/* Work-groups of a slab along x, y, z. */
+/* Work-groups along x, y, z for so many planes of the whole grid, and for a slab. */
 void wfi_himeno_groups(const wfi_point *point, uint32_t planes, uint32_t groups[3]);
+void wfi_himeno_slab_groups(const wfi_point *point, const wfi_himeno_slab *slab,
+                            uint32_t groups[3]);
 /* Bytes of shared memory for the tree that sums gosa; and with three planes of p for each iteration
  * of a pass beside it. */
 uint64_t wfi_himeno_shared_sums(const wfi_point *point);

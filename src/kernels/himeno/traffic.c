@@ -171,9 +171,10 @@ void wfi_himeno_planes_traffic(const wfi_point *point, wfi_traffic *out)
 {
     const wfi_himeno_problem *p = &point->problem->himeno;
     const int64_t ni = (int64_t)p->ni - 2, nj = (int64_t)p->nj - 2, nk = (int64_t)p->nk - 2;
-    const int64_t march = wfi_himeno_group_planes(point), steps = wfi_himeno_steps(point);
-    const int64_t over = steps - 1;
-    uint32_t g[3], groups[3];
+    const int64_t steps = wfi_himeno_steps(point), over = steps - 1;
+    uint32_t g[3], groups[3], tile[3];
+    wfi_himeno_tile(point, tile);
+    const int64_t march = tile[2];
     wfi_himeno_group_size(point, g);
     wfi_himeno_groups(point, (uint32_t)nk, groups);
     const int64_t step_i = g[0] - 2 * over, step_j = g[1] - 2 * over;

@@ -1,0 +1,283 @@
+/* A Himeno grid cut into blocks along i, j and k, whose halos the test carries: p has the bits of
+ * the whole grid, from random values of all arrays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "harness.h"
+
+#define ITERATIONS 7 /* which leaves a remainder for every number of iterations a pass */
+#define ARRAYS 13
+#define MOST_BLOCKS 12
+#define NI 45u
+#define NJ 30u
+#define NK 23u
+#define CELLS ((size_t)NI * NJ * NK)
+
+static const uint32_t extents[3] = {NI, NJ, NK};
+
+typedef struct field {
+    float *values[ARRAYS]; /* p, a, b, c, bnd, wrk1 */
+    wf_himeno_arrays arrays;
+    float *expected, *p;
+} field;
+
+static void make_field(field *f)
+{
+    test_random random = {test_seed()};
+    for (int n = 0; n < ARRAYS; n++) {
+        f->values[n] = malloc(CELLS * sizeof(float));
+        assert_non_null(f->values[n]);
+        for (size_t i = 0; i < CELLS; i++)
+            f->values[n][i] = (float)(n == 0 ? 1 : 0.4) * (float)test_random_uniform(&random);
+    }
+    for (int n = 0; n < 4; n++)
+        f->arrays.a[n] = f->values[1 + n];
+    for (int n = 0; n < 3; n++) {
+        f->arrays.b[n] = f->values[5 + n];
+        f->arrays.c[n] = f->values[8 + n];
+    }
+    f->arrays.p = f->values[0];
+    f->arrays.bnd = f->values[11];
+    f->arrays.wrk1 = f->values[12];
+    f->expected = malloc(CELLS * sizeof(float));
+    f->p = malloc(CELLS * sizeof(float));
+    assert_true(f->expected && f->p);
+}
+
+static void free_field(field *f)
+{
+    for (int n = 0; n < ARRAYS; n++)
+        free(f->values[n]);
+    free(f->expected);
+    free(f->p);
+}
+
+static wf_himeno_params params_of(const wf_tuning *tuning)
+{
+    return (wf_himeno_params){
+        .size = sizeof(wf_himeno_params), .ni = NI, .nj = NJ, .nk = NK, .tuning = tuning};
+}
+
+static void run_whole(wf_device *device, field *f, const wf_tuning *tuning)
+{
+    const wf_himeno_params params = params_of(tuning);
+    wf_himeno *h = NULL;
+    assert_int_equal(wf_himeno_create(device, &params, &h), WF_SUCCESS);
+    assert_int_equal(wf_himeno_write(h, &f->arrays), WF_SUCCESS);
+    assert_int_equal(wf_himeno_run(h, ITERATIONS, NULL, NULL, NULL), WF_SUCCESS);
+    assert_int_equal(wf_himeno_read(h, f->expected), WF_SUCCESS);
+    wf_himeno_destroy(&h);
+}
+
+typedef struct blocks {
+    uint32_t count[3], cuts[3][4]; /* inner cells where each begins, and the end */
+    wf_himeno *parts[MOST_BLOCKS];
+    wf_halo halos[MOST_BLOCKS];
+} blocks;
+
+static uint32_t all(const blocks *b)
+{
+    return b->count[0] * b->count[1] * b->count[2];
+}
+
+static uint32_t place(const blocks *b, uint32_t index, int axis)
+{
+    for (int below = 0; below < axis; below++)
+        index /= b->count[below];
+    return index % b->count[axis];
+}
+
+/* The block on a side; the count: the grid ends there. */
+static uint32_t neighbour(const blocks *b, uint32_t index, uint32_t side)
+{
+    int32_t direction[3];
+    uint32_t found = 0;
+    wf_halo_direction(side, direction);
+    for (int axis = 2; axis >= 0; axis--) {
+        const int64_t at = (int64_t)place(b, index, axis) + direction[axis];
+        if (at < 0 || at >= b->count[axis])
+            return all(b);
+        found = found * b->count[axis] + (uint32_t)at;
+    }
+    return found;
+}
+
+/* A planted fault: what goes to the side `forgotten` does not arrive. */
+static void carry(blocks *b, uint32_t forgotten)
+{
+    for (uint32_t n = 0; n < all(b); n++)
+        for (uint32_t side = 0; side < WF_HALO_SIDES; side++) {
+            const uint32_t other = neighbour(b, n, side);
+            const wf_halo *own = &b->halos[n];
+            assert_int_equal(own->to[side] != NULL, other < all(b));
+            if (other == all(b) || side == forgotten)
+                continue;
+            assert_int_equal(own->bytes[side], b->halos[other].bytes[side ^ 1]);
+            memcpy(b->halos[other].from[side ^ 1], own->to[side], own->bytes[side]);
+        }
+}
+
+static void relax(blocks *b, uint32_t steps, uint32_t forgotten)
+{
+    for (uint32_t left = ITERATIONS; left > 0;) {
+        const uint32_t iterations = left >= steps ? steps : 1;
+        for (uint32_t n = 0; n < all(b); n++)
+            assert_int_equal(left == ITERATIONS
+                                 ? wf_himeno_pass_begin(b->parts[n], iterations, false)
+                                 : wf_himeno_pass_next(b->parts[n], iterations, true, NULL),
+                             WF_SUCCESS);
+        carry(b, forgotten);
+        left -= iterations;
+    }
+    for (uint32_t n = 0; n < all(b); n++)
+        assert_int_equal(wf_himeno_pass_end(b->parts[n], NULL), WF_SUCCESS);
+}
+
+static void create(wf_device *device, const field *f, const wf_tuning *tuning, blocks *b)
+{
+    for (uint32_t n = 0; n < all(b); n++) {
+        wf_himeno_params params = params_of(tuning);
+        uint32_t *const first[] = {&params.first_cell, &params.first_row, &params.first_plane},
+                        *const count[] = {&params.cells, &params.rows, &params.planes};
+        for (int axis = 0; axis < 3; axis++) {
+            const uint32_t *cut = &b->cuts[axis][place(b, n, axis)];
+            *first[axis] = cut[0];
+            *count[axis] = cut[1] - cut[0];
+        }
+        assert_int_equal(wf_himeno_create(device, &params, &b->parts[n]), WF_SUCCESS);
+        assert_int_equal(wf_himeno_write(b->parts[n], &f->arrays), WF_SUCCESS);
+        b->halos[n].size = sizeof b->halos[n];
+        assert_int_equal(wf_himeno_halos(b->parts[n], &b->halos[n]), WF_SUCCESS);
+    }
+}
+
+/* Puts what a part gives into the whole grid. */
+static void collect(const blocks *b, uint32_t index, float *p)
+{
+    uint32_t begin[3], end[3];
+    float *own = malloc(CELLS * sizeof *own), *from = own;
+    assert_non_null(own);
+    assert_int_equal(wf_himeno_read(b->parts[index], own), WF_SUCCESS);
+    for (int axis = 0; axis < 3; axis++) {
+        const uint32_t *cut = &b->cuts[axis][place(b, index, axis)];
+        begin[axis] = cut[0] ? cut[0] + 1 : 0;
+        end[axis] = cut[1] + 2 == extents[axis] ? extents[axis] : cut[1] + 1;
+    }
+    for (uint32_t k = begin[2]; k < end[2]; k++)
+        for (uint32_t j = begin[1]; j < end[1]; j++, from += end[0] - begin[0])
+            memcpy(p + ((size_t)k * NJ + j) * NI + begin[0], from,
+                   (end[0] - begin[0]) * sizeof *from);
+    free(own);
+}
+
+/* Blocks that begin at multiples of what a work-group updates, as even as can be. */
+static bool is_right(wf_device *device, field *f, const wf_tuning *tuning, const uint32_t count[3],
+                     uint32_t forgotten)
+{
+    const wf_himeno_params params = params_of(tuning);
+    wf_himeno_cut cut = {.size = sizeof cut};
+    blocks b = {0};
+    assert_int_equal(wf_himeno_plan_cut(device, &params, &cut), WF_SUCCESS);
+    for (int axis = 0; axis < 3; axis++) {
+        const uint32_t inner = extents[axis] - 2, group = cut.group[axis];
+        b.count[axis] = count[axis];
+        for (uint32_t n = 0; n < count[axis]; n++)
+            b.cuts[axis][n] = (inner * n / count[axis] + group / 2) / group * group;
+        b.cuts[axis][count[axis]] = inner;
+    }
+    create(device, f, tuning, &b);
+    relax(&b, cut.steps, forgotten);
+    memset(f->p, 0xff, CELLS * sizeof(float));
+    for (uint32_t n = 0; n < all(&b); n++) {
+        collect(&b, n, f->p);
+        wf_himeno_destroy(&b.parts[n]);
+    }
+    return memcmp(f->p, f->expected, CELLS * sizeof(float)) == 0;
+}
+
+static void blocks_are_the_whole(void **state)
+{
+    static const wf_constant naive[] = {{"local_x", 8}, {"local_y", 4}, {"interleave", 32}},
+                             march4[] = {{"local_x", 2}, {"local_y", 4}, {"march", 4}},
+                             time2[] = {{"local_x", 16}, {"local_y", 8}, {"march", 4}},
+                             time3[] = {
+                                 {"local_x", 16}, {"local_y", 9}, {"march", 5}, {"steps", 3}};
+    const wf_tuning tunings[] = {
+        {.size = sizeof(wf_tuning), .variant = "naive", .constants = naive, .constant_count = 3},
+        {.size = sizeof(wf_tuning), .variant = "march4", .constants = march4, .constant_count = 3},
+        {.size = sizeof(wf_tuning), .variant = "time", .constants = time2, .constant_count = 3},
+        {.size = sizeof(wf_tuning), .variant = "time", .constants = time3, .constant_count = 4},
+    };
+    static const uint32_t eight[3] = {2, 2, 2}, six[3] = {3, 2, 1};
+    field f;
+    make_field(&f);
+    for (size_t n = 0; n < sizeof tunings / sizeof *tunings; n++) {
+        run_whole(*state, &f, &tunings[n]);
+        assert_true(is_right(*state, &f, &tunings[n], n % 2 ? six : eight, WF_HALO_SIDES));
+    }
+    /* Every side counts: with several iterations a pass the corners, too. */
+    for (uint32_t side = 0; side < WF_HALO_SIDES; side += 5)
+        assert_false(is_right(*state, &f, &tunings[3], eight, side));
+    free_field(&f);
+}
+
+/* 26 directions, each with its opposite. */
+static void sides_are_in_pairs(void **state)
+{
+    (void)state;
+    bool seen[27] = {false};
+    for (uint32_t side = 0; side < WF_HALO_SIDES; side++) {
+        int32_t here[3], there[3];
+        wf_halo_direction(side, here);
+        wf_halo_direction(side ^ 1, there);
+        int number = 0;
+        for (int axis = 0; axis < 3; axis++) {
+            assert_in_range(here[axis] + 1, 0, 2);
+            assert_int_equal(here[axis], -there[axis]);
+            number = number * 3 + here[axis] + 1;
+        }
+        assert_false(seen[number]);
+        seen[number] = true;
+    }
+    assert_false(seen[13]);
+    int32_t direction[3];
+    wf_halo_direction(WF_HALO_UPPER, direction);
+    assert_true(direction[0] == 0 && direction[1] == 0 && direction[2] == 1);
+}
+
+static void bad_blocks(void **state)
+{
+    static const wf_constant three = {"steps", 3};
+    const wf_tuning time = {
+        .size = sizeof time, .variant = "time", .constants = &three, .constant_count = 1};
+    wf_himeno_params params = params_of(&time);
+    wf_himeno *h = NULL;
+    test_expect_errors(true);
+    params.planes = NK - 2;
+    params.rows = 2; /* thinner than a pass */
+    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_ERROR_INVALID_ARGUMENT);
+    params.rows = NJ;
+    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_ERROR_INVALID_ARGUMENT);
+    params.rows = 0;
+    params.cells = 8;
+    params.first_cell = NI - 8;
+    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_ERROR_INVALID_ARGUMENT);
+    params.first_cell = 0;
+    params.planes = 0; /* a block says its planes */
+    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_ERROR_INVALID_ARGUMENT);
+    test_expect_errors(false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_are_the_whole),
+        cmocka_unit_test(sides_are_in_pairs),
+        cmocka_unit_test(bad_blocks),
+    };
+    return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
+}
