@@ -19,8 +19,8 @@ static wf_result count_partials(wf_himeno *h, wfi_himeno_pass *pass)
 {
     const uint32_t steps = wfi_himeno_steps(&pass->point);
     uint64_t partials = 0;
-    for (uint32_t i = 0; i < h->slab_count; i++)
-        partials += wfi_himeno_partials(&pass->point, &h->slabs[i].slab);
+    for (uint32_t i = 0; i < h->piece_count; i++)
+        partials += wfi_himeno_partials(&pass->point, &h->pieces[i].what);
     if (partials * steps * sizeof(float) > h->device->caps.max_storage_range)
         return wfi_fail(&h->device->log, WF_ERROR_TOO_LARGE,
                         "%llu partial sums of gosa are over this device's binding limit of %llu "
@@ -51,12 +51,12 @@ static wf_result make_plans(wf_himeno *h, wfi_himeno_pass *pass)
 {
     const wfi_choice choice = {pass->point, h->choice.chosen_by, h->choice.family};
     uint32_t first = 0;
-    pass->plans = wfi_calloc(h->slab_count, sizeof(wf_plan *));
+    pass->plans = wfi_calloc(h->piece_count, sizeof(wf_plan *));
     if (!pass->plans)
         return wfi_no_memory(&h->device->log);
     wf_result result = WF_SUCCESS;
-    for (uint32_t i = 0; i < h->slab_count && result == WF_SUCCESS; i++) {
-        wfi_himeno_slab slab = h->slabs[i].slab;
+    for (uint32_t i = 0; i < h->piece_count && result == WF_SUCCESS; i++) {
+        wfi_himeno_slab slab = h->pieces[i].what;
         slab.groups = pass->groups;
         slab.rows = pass->rows;
         slab.first_group = first;
@@ -324,6 +324,8 @@ static wf_result create(wf_device *device, const wf_himeno_params *given, wf_him
     if (result == WF_SUCCESS)
         result = wfi_himeno_split(h);
     if (result == WF_SUCCESS)
+        result = wfi_himeno_make_pieces(h);
+    if (result == WF_SUCCESS)
         result = make_passes(h);
     if (result == WF_SUCCESS)
         result = allocate(h);
@@ -352,7 +354,7 @@ void wf_himeno_destroy(wf_himeno **handle)
         return;
     wfi_part_passes_close(&h->halved); /* it waits */
     for (uint32_t i = 0; i < h->pass_count; i++) {
-        for (uint32_t n = 0; h->passes[i].plans && n < h->slab_count; n++)
+        for (uint32_t n = 0; h->passes[i].plans && n < h->piece_count; n++)
             wf_plan_destroy(&h->passes[i].plans[n]);
         wfi_free(h->passes[i].plans);
         wf_plan_destroy(&h->passes[i].sum);
@@ -370,6 +372,7 @@ void wf_himeno_destroy(wf_himeno **handle)
     wfi_halos_destroy(&h->halos);
     wf_buffer_destroy(&h->partials);
     wf_buffer_destroy(&h->gosa);
+    wfi_free(h->pieces);
     wfi_free(h->slabs);
     wfi_free(h->blocks);
     wfi_free(h);
@@ -383,7 +386,7 @@ wf_result wf_himeno_describe(const wf_himeno *himeno, wf_plan_info *info, uint32
     wf_result result = wf_plan_describe(himeno->passes[0].plans[0], info);
     if (result != WF_SUCCESS)
         return result;
-    info->dispatches = himeno->slab_count;
+    info->dispatches = himeno->piece_count;
     if (slabs)
         *slabs = himeno->slab_count;
     return WF_SUCCESS;

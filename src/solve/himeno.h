@@ -23,18 +23,24 @@ typedef struct wfi_himeno_block {
 typedef struct wfi_himeno_slab_data {
     uint32_t block;
     uint32_t first; /* inner plane of the grid */
-    bool early;     /* it has cells that a subdomain's neighbours need */
     wfi_himeno_slab slab;
     wf_buffer *cells, *mirror;
 } wfi_himeno_slab_data;
 
-/* A way to advance: a point, and its plan for each slab. */
+/* What a dispatch updates: a slab, or of a block of the grid a part of one along i and j. */
+typedef struct wfi_himeno_piece {
+    uint32_t slab;
+    bool early; /* it has cells that a subdomain's neighbours need */
+    wfi_himeno_slab what;
+} wfi_himeno_piece;
+
+/* A way to advance: a point, and its plan for each piece. */
 typedef struct wfi_himeno_pass {
     wfi_point point;
     uint32_t steps;  /* iterations a pass */
     uint32_t groups; /* partial sums a step */
     uint32_t rows;   /* steps that the buffer of partial sums has room for */
-    wf_plan **plans; /* a slab */
+    wf_plan **plans; /* a piece */
     wf_plan *sum;
     double seconds; /* of a pass, as last seen; 0: not yet */
 } wfi_himeno_pass;
@@ -45,9 +51,10 @@ struct wf_himeno {
     wfi_problem problem;
     wfi_choice choice;
     wfi_himeno_layout layout;
-    uint32_t block_count, slab_count;
+    uint32_t block_count, slab_count, piece_count;
     wfi_himeno_block *blocks;
     wfi_himeno_slab_data *slabs;
+    wfi_himeno_piece *pieces; /* those of a slab behind each other */
     /* [0]: the chosen point; [1]: one iteration a pass, for the remainder of a count. */
     wfi_himeno_pass passes[2];
     uint32_t pass_count;
@@ -77,7 +84,7 @@ struct wf_himeno {
 /* Which p is current after `passes` more passes. */
 uint32_t wfi_himeno_p_after(const wf_himeno *h, uint32_t passes);
 enum { WFI_HIMENO_EARLY = 1, WFI_HIMENO_LATE = 2, WFI_HIMENO_ALL = 3 };
-/* Records the slabs of a pass from block->p[p] that are early, or late, or all. */
+/* Records the pieces of a pass from block->p[p] that are early, or late, or all. */
 wf_result wfi_himeno_record_slabs(wf_himeno *h, const wfi_himeno_pass *pass,
                                   VkCommandBuffer command_buffer, uint32_t row, uint32_t p,
                                   int which);
@@ -87,8 +94,19 @@ void wfi_himeno_record_rest(const wf_himeno *h, VkCommandBuffer command_buffer, 
  * to `row` and the ones behind it. */
 wf_result wfi_himeno_record_pass(wf_himeno *h, const wfi_himeno_pass *pass,
                                  VkCommandBuffer command_buffer, uint32_t row, uint32_t p);
-/* Makes the blocks and slabs, without their memory. */
+/* Makes the blocks and slabs, without their memory, and their pieces. */
 wf_result wfi_himeno_split(wf_himeno *h);
+wf_result wfi_himeno_make_pieces(wf_himeno *h);
+/* Where an axis is cut at least, cuts[0] = 0 up to `count` of `cells`: behind the cells that
+ * neighbours need (`there`), which are updated before the others, and at multiples of `group`, so
+ * that the partial sums of gosa are those of the whole. Returns how many parts there are. */
+uint32_t wfi_himeno_cut_axis(const bool there[WFI_SIDES], uint32_t cells, uint32_t steps,
+                             uint32_t group, uint32_t cuts[4]);
+/* Whether neighbours need cells of part n of so many. */
+bool wfi_himeno_is_early(const bool there[WFI_SIDES], uint32_t n, uint32_t parts);
+/* Puts the partial sums of a pass into the order of a block's planes, rows and cells. */
+void wfi_himeno_sort_pieces(const wf_himeno *h, const wfi_himeno_pass *pass, const float *partials,
+                            float *sorted);
 /* Fails where the variant chosen cannot be cut into subdomains. */
 wf_result wfi_himeno_require_cuts(const wf_himeno *h, const char *function);
 /* Reads and checks the parameters and chooses a variant; h->device is set. */

@@ -46,14 +46,15 @@ wf_result wfi_himeno_record_slabs(wf_himeno *h, const wfi_himeno_pass *pass,
                                   int which)
 {
     wf_result result = WF_SUCCESS;
-    for (uint32_t i = 0; i < h->slab_count && result == WF_SUCCESS; i++) {
-        if (!(which & (h->slabs[i].early ? WFI_HIMENO_EARLY : WFI_HIMENO_LATE)))
+    for (uint32_t i = 0; i < h->piece_count && result == WF_SUCCESS; i++) {
+        if (!(which & (h->pieces[i].early ? WFI_HIMENO_EARLY : WFI_HIMENO_LATE)))
             continue;
-        const wfi_himeno_block *block = &h->blocks[h->slabs[i].block];
+        const wfi_himeno_slab_data *slab = &h->slabs[h->pieces[i].slab];
+        const wfi_himeno_block *block = &h->blocks[slab->block];
         const wf_bindings bindings = {.size = sizeof bindings,
                                       .items = {{.buffer = block->p[p]},
                                                 {.buffer = block->p[1 - p]},
-                                                {.buffer = h->slabs[i].cells},
+                                                {.buffer = slab->cells},
                                                 {.buffer = h->partials}}};
         result = wfi_plan_record_sequence(pass->plans[i], command_buffer, &bindings, row);
     }

@@ -30,36 +30,17 @@ static wf_result make_blocks(wf_himeno *h, uint64_t most)
     return WF_SUCCESS;
 }
 
-/* Whether planes [first, end) have some that a neighbour needs after a pass. */
-static bool is_early(const wf_himeno *h, uint32_t first, uint32_t end)
-{
-    const uint32_t steps = wfi_himeno_steps(&h->choice.point);
-    const bool below = h->begin > 0 && first < h->begin + steps,
-               above = h->end < h->params.nk - 2 && end + steps > h->end;
-    return h->subdomain && (below || above);
-}
-
-/* Where a block is cut into slabs at least: behind the planes that neighbours of a subdomain need,
- * which are updated before the others. Cuts are at multiples of what a work-group updates, so that
- * the partial sums of gosa are those of one slab. */
+/* Where a block is cut into slabs at least. Of several blocks the first has a subdomain's lower
+ * neighbour, and the last the upper one. */
 static uint32_t find_cuts(const wf_himeno *h, const wfi_himeno_block *block, uint32_t cuts[4])
 {
+    const bool *there = h->axes[2].there,
+               has[] = {there[WFI_LOWER] && block->first == h->begin,
+                        there[WFI_UPPER] && block->first + block->planes == h->end};
     uint32_t tile[3];
     wfi_himeno_tile(&h->choice.point, tile);
-    const uint32_t steps = wfi_himeno_steps(&h->choice.point), group = tile[2],
-                   edge = (uint32_t)wfi_round_up(steps, group);
-    const uint32_t end = block->first + block->planes;
-    uint32_t count = 0;
-    cuts[count++] = 0;
-    if (edge < block->planes && is_early(h, block->first, block->first + 1))
-        cuts[count++] = edge;
-    if (block->planes > steps && is_early(h, end - 1, end)) {
-        const uint32_t upper = (block->planes - steps) / group * group;
-        if (upper > cuts[count - 1])
-            cuts[count++] = upper;
-    }
-    cuts[count] = block->planes;
-    return count;
+    return wfi_himeno_cut_axis(has, block->planes, wfi_himeno_steps(&h->choice.point), tile[2],
+                               cuts);
 }
 
 static void fill_slab(const wf_himeno *h, uint32_t b, uint32_t from, uint32_t to,
@@ -69,8 +50,6 @@ static void fill_slab(const wf_himeno *h, uint32_t b, uint32_t from, uint32_t to
     const uint32_t inner = h->params.nk - 2, halo = wfi_himeno_steps(&h->choice.point) - 1;
     out->block = b;
     out->first = block->first + from;
-    /* Boxes of all boundary cells leave together. */
-    out->early = h->is_block || is_early(h, out->first, block->first + to);
     out->slab = (wfi_himeno_slab){
         .i = h->span_i,
         .j = h->span_j,

@@ -143,7 +143,7 @@ static wf_result record_early(void *user, VkCommandBuffer command_buffer)
     return result == WF_SUCCESS ? record_halos(h, command_buffer, next, false) : result;
 }
 
-/* These slabs read what the pass before wrote and write planes of their own: they need nothing of
+/* These pieces read what the pass before wrote and write planes of their own: they need nothing of
  * the early ones, nor do they wait until those are with the host. */
 static wf_result record_late(void *user, VkCommandBuffer command_buffer)
 {
@@ -155,14 +155,14 @@ static wf_result record_late(void *user, VkCommandBuffer command_buffer)
     return result;
 }
 
-/* Whether some slabs are early and others are not. What is copied back when all have been updated
+/* Whether some pieces are early and others are not. What is copied back when all have been updated
  * is not there early. */
 static bool goes_in_two(const wf_himeno *h)
 {
     uint32_t early = 0;
-    for (uint32_t i = 0; i < h->slab_count; i++)
-        early += h->slabs[i].early;
-    return !h->copy_back && early > 0 && early < h->slab_count;
+    for (uint32_t i = 0; i < h->piece_count; i++)
+        early += h->pieces[i].early;
+    return !h->copy_back && early > 0 && early < h->piece_count;
 }
 
 static wf_result check_pass(const wf_himeno *h, uint32_t iterations, bool under_way)
@@ -262,6 +262,24 @@ wf_result wf_himeno_pass(wf_himeno *himeno, uint32_t iterations, bool arrived, d
 
 /* ----------------------------------------------------------------------------------------- gosa */
 
+static wf_result read_partials(wf_himeno *h, float *out, uint32_t count)
+{
+    const wfi_himeno_pass *pass = h->last_pass;
+    const uint64_t at = (pass->steps - 1) * (uint64_t)pass->groups * sizeof(float);
+    if (!h->is_block)
+        return wf_buffer_read(h->partials, at, out, count * sizeof *out);
+    float *raw = wfi_malloc(2 * pass->groups * sizeof *raw);
+    if (!raw)
+        return wfi_no_memory(&h->device->log);
+    const wf_result result = wf_buffer_read(h->partials, at, raw, pass->groups * sizeof *raw);
+    if (result == WF_SUCCESS) {
+        wfi_himeno_sort_pieces(h, pass, raw, raw + pass->groups);
+        memcpy(out, raw + pass->groups, count * sizeof *out);
+    }
+    wfi_free(raw);
+    return result;
+}
+
 wf_result wf_himeno_partials(wf_himeno *himeno, float *partials, uint32_t *count)
 {
     if (!himeno || !count)
@@ -273,8 +291,8 @@ wf_result wf_himeno_partials(wf_himeno *himeno, float *partials, uint32_t *count
     *count = there;
     if (!partials)
         return WF_SUCCESS;
-    const uint64_t at = (himeno->last_pass->steps - 1) * (uint64_t)there * sizeof(float);
-    return wf_buffer_read(himeno->partials, at, partials, wfi_least(room, there) * sizeof(float));
+    const wfi_heap outer = wfi_heap_enter_device(himeno->device);
+    return wfi_heap_leave(outer, read_partials(himeno, partials, (uint32_t)wfi_least(room, there)));
 }
 
 typedef struct sum {
