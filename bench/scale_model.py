@@ -88,7 +88,18 @@ class Case:
         self.sides = min(2, self.ranks - 1)
         self.halo = self.sides * self.shape.full[0] * self.shape.full[1] * size
         self.surface = self.sides * layer
+        blocks = c.get("blocks", [1, 1, self.ranks])
+        if self.family == "himeno" and blocks[:2] != [1, 1]:
+            self.take_blocks(blocks, most, size)
         self.steps = c.get("constants", {}).get("steps", 1)
+
+    def take_blocks(self, blocks, most, size):
+        """Faces count; edges and corners are few cells beside them."""
+        part = [-(-n // b) for n, b in zip(self.shape.inner, blocks)]
+        sides = [min(2, b - 1) for b in blocks]
+        self.most, self.sides = most, sum(sides)
+        self.surface = sum(n * math.prod(part) // p for n, p in zip(sides, part))
+        self.halo = self.surface * size
 
 
 def read(paths):

@@ -42,9 +42,9 @@ if [ -z "$brief" ]; then
     blocks 4 2x2x1
     blocks 2 2x1x1
     blocks 4 auto env WAVEFIT_MPI_SHARED=0
-    # More blocks than work-groups along i and j: some have no cells.
-    one --iterations 3 --variant march4 --set local_x=4 --set local_y=8 --set march=8
-    blocks 12 4x3x1
+    # More blocks than work-groups along i: one has no cells.
+    one --iterations 3 --variant march4 --set local_x=8 --set local_y=8 --set march=8
+    blocks 3 3x1x1
 fi
 # A planted fault: another grid has other bits.
 "$tool" $relax ${point/--iterations ?/--iterations 2} -o one.npy >/dev/null 2>&1
