@@ -1,4 +1,5 @@
-/* A stencil's grid on many ranks, in slabs. */
+/* A stencil's grid on many ranks, in slabs or blocks. */
+#include "blocks.h"
 #include "choice.h"
 #include "slabs.h"
 
@@ -13,8 +14,8 @@ struct wf_mpi_stencil {
     wfi_choice_sent choice;
     wf_constant constants[WF_MAX_PARAMETERS]; /* of `choice` */
     wf_tuning tuning;
-    uint32_t *first; /* plane, by rank, and behind the last */
-    int root;        /* the lowest rank with planes */
+    wfi_blocks blocks; /* along i, j and k: in two dimensions k is y, and there is no j */
+    int root;          /* the lowest rank with cells */
     wf_stencil_slab *slab;
     wfi_slabs slabs;
     bool written, failed; /* failed: nothing more can be done */
@@ -30,23 +31,50 @@ static bool read_params(const wf_mpi_stencil_params *given, wf_mpi_stencil_param
     return out->grid && out->grid->size == sizeof *out->grid;
 }
 
-static uint32_t planes_of(const wf_mpi_stencil *s, int rank)
-{
-    return s->first[rank + 1] - s->first[rank];
-}
-
 /* --------------------------------------------------------------------------------------- choice */
 
-/* Cuts anywhere, unless a rank would then have fewer planes than a halo: at whole halos. */
-static wf_result divide(wf_mpi_stencil *s, const double *weights)
+static bool is_flat(const wf_mpi_stencil *s)
 {
-    const uint32_t halo = s->cut.halo;
-    wf_result result = wfi_ranks_divide(&s->ranks, s->cut.planes, 1, halo, weights, s->first);
+    return s->grid.nz == 0;
+}
+
+/* Cuts anywhere, unless a rank would then have fewer cells than a halo: at whole halos. */
+static wfi_blocks_axis along(const wf_mpi_stencil *s, int axis)
+{
+    const uint32_t cells[] = {s->grid.nx, is_flat(s) ? 1 : s->grid.ny, s->cut.planes};
+    return (wfi_blocks_axis){.cells = cells[axis], .unit = 1, .least = s->cut.halo};
+}
+
+static wf_result divide_axis(wf_mpi_stencil *s, int axis, const double *weights)
+{
+    wfi_blocks_axis cells = along(s, axis);
+    const uint32_t *first = s->blocks.first[axis];
+    wf_result result = wfi_blocks_divide(&s->ranks, &s->blocks, axis, &cells, weights);
     bool thin = false;
-    for (int r = 0; r < s->ranks.count && result == WF_SUCCESS; r++)
-        thin |= planes_of(s, r) > 0 && planes_of(s, r) < halo;
-    return thin ? wfi_ranks_divide(&s->ranks, s->cut.planes, halo, halo, weights, s->first)
-                : result;
+    for (int n = 0; n < s->blocks.count[axis] && result == WF_SUCCESS; n++)
+        thin |= first[n + 1] > first[n] && first[n + 1] - first[n] < cells.least;
+    if (!thin || s->blocks.count[axis] == 1)
+        return result;
+    cells.unit = cells.least;
+    return wfi_blocks_divide(&s->ranks, &s->blocks, axis, &cells, weights);
+}
+
+/* The caller counts along x, y and z. */
+static wf_result divide(wf_mpi_stencil *s, const wf_mpi_stencil_params *params)
+{
+    const uint32_t *given = params->blocks;
+    const wfi_blocks_axis axes[] = {along(s, 0), along(s, 1), along(s, 2)};
+    uint32_t count[3] = {given[0], is_flat(s) ? given[2] : given[1],
+                         is_flat(s) ? given[1] : given[2]};
+    if (given[0] == WF_MPI_BLOCKS_BEST)
+        wfi_blocks_best(s->ranks.count, axes, count);
+    wf_result result = wfi_blocks_open(&s->ranks, count, &s->blocks);
+    if (result == WF_SUCCESS && params->weights && !wfi_blocks_are_slabs(&s->blocks))
+        result = wfi_ranks_fail(&s->ranks, WF_ERROR_INVALID_ARGUMENT,
+                                "weights are for slabs: blocks have equal shares");
+    for (int axis = 0; axis < 3 && result == WF_SUCCESS; axis++)
+        result = divide_axis(s, axis, axis == 2 ? params->weights : NULL);
+    return wfi_ranks_agree(&s->ranks, result);
 }
 
 /* On the root: the device's choice. */
@@ -99,7 +127,7 @@ static wf_result choose(wf_mpi_stencil *s, const wf_mpi_stencil_params *params)
     wf_result result = choose_together(s, tuning);
     if (!asked && (result == WF_ERROR_UNSUPPORTED || result == WF_ERROR_CONSTRAINT))
         result = choose_together(s, &portable);
-    return result == WF_SUCCESS ? divide(s, params->weights) : result;
+    return result == WF_SUCCESS ? divide(s, params) : result;
 }
 
 /* --------------------------------------------------------------------------------------- making */
@@ -126,22 +154,37 @@ static wf_result pass_end(void *part, double *seconds)
     return wf_stencil_slab_pass_end(part, seconds);
 }
 
-static wf_result make_slab(wf_mpi_stencil *s)
+/* About what the part needs, twice with its neighbours' cells. */
+static uint64_t bytes_of(const wf_mpi_stencil *s, const uint32_t begin[3], const uint32_t end[3])
+{
+    uint64_t cells = 2 * wf_type_size(s->grid.type);
+    for (int axis = 0; axis < 3; axis++)
+        cells *=
+            end[axis] - begin[axis] + (s->blocks.count[axis] > 1 ? UINT64_C(2) * s->cut.halo : 0);
+    return end[2] > begin[2] ? cells : 0;
+}
+
+static wf_result make_part(wf_mpi_stencil *s)
 {
     static const wfi_slab_functions functions = {bind, pass_begin, pass_next, pass_end};
-    const uint32_t planes = planes_of(s, s->ranks.rank);
-    const uint64_t held = planes ? planes + UINT64_C(2) * s->cut.halo : 0;
+    uint32_t begin[3], end[3];
+    wfi_blocks_span(&s->blocks, s->ranks.rank, begin, end);
+    const bool here = end[2] > begin[2], flat = is_flat(s);
     const wf_stencil_slab_params params = {.size = sizeof params,
                                            .grid = &s->grid,
-                                           .first_plane = s->first[s->ranks.rank],
-                                           .planes = planes};
-    wfi_slabs_find(&s->slabs, &s->ranks, s->first, s->grid.border == WF_BORDER_PERIODIC);
+                                           .first_plane = begin[2],
+                                           .planes = end[2] - begin[2],
+                                           .first_row = flat ? 0 : begin[1],
+                                           .rows = flat ? 0 : end[1] - begin[1],
+                                           .first_cell = begin[0],
+                                           .cells = end[0] - begin[0]};
+    wfi_slabs_find_around(&s->slabs, &s->ranks, &s->blocks, s->grid.border == WF_BORDER_PERIODIC);
     s->slabs.functions = &functions;
-    wf_result result = wfi_ranks_fit(&s->ranks, s->device, 2 * held * s->cut.plane_bytes);
-    if (result == WF_SUCCESS && planes)
+    wf_result result = wfi_ranks_fit(&s->ranks, s->device, bytes_of(s, begin, end));
+    if (result == WF_SUCCESS && here)
         result = wf_stencil_slab_create(s->device, &params, &s->slab);
     s->slabs.part = s->slab;
-    if (result == WF_SUCCESS && planes)
+    if (result == WF_SUCCESS && here)
         result = wf_stencil_slab_halos(s->slab, &s->slabs.halo);
     result = wfi_ranks_agree(&s->ranks, result);
     return result == WF_SUCCESS ? wfi_slabs_open(&s->slabs, s->device) : result;
@@ -169,13 +212,9 @@ wf_result wf_mpi_stencil_create(MPI_Comm comm, wf_device *device,
     wfi_ranks_poll(device);
     wfi_ranks_open(&s->ranks, comm, params.log, params.log_user);
     s->root = first_with_weight(&s->ranks, params.weights);
-    s->first = calloc((size_t)s->ranks.count + 1, sizeof *s->first);
-    wf_result result =
-        wfi_ranks_agree(&s->ranks, s->first ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY);
+    wf_result result = choose(s, &params);
     if (result == WF_SUCCESS)
-        result = choose(s, &params);
-    if (result == WF_SUCCESS)
-        result = make_slab(s);
+        result = make_part(s);
     if (result != WF_SUCCESS) {
         wf_mpi_stencil_destroy(&s);
         return result;
@@ -192,7 +231,7 @@ void wf_mpi_stencil_destroy(wf_mpi_stencil **handle)
     wf_stencil_slab_destroy(&s->slab);
     wfi_slabs_close(&s->slabs);
     wfi_ranks_close(&s->ranks);
-    free(s->first);
+    wfi_blocks_close(&s->blocks);
     free(s);
     *handle = NULL;
 }
@@ -202,9 +241,17 @@ wf_result wf_mpi_stencil_describe(const wf_mpi_stencil *s, wf_mpi_stencil_info *
 {
     if (!s || !info || info->size != sizeof *info || (plan && plan->size < sizeof *plan))
         return WF_ERROR_INVALID_ARGUMENT;
-    const int rank = s->ranks.rank;
-    info->first_plane = s->first[rank];
-    info->planes = planes_of(s, rank);
+    uint32_t begin[3], end[3];
+    wfi_blocks_span(&s->blocks, s->ranks.rank, begin, end);
+    info->first_plane = begin[2];
+    info->planes = end[2] - begin[2];
+    for (int axis = 0; axis < 3; axis++) {
+        /* In two dimensions y is k, and z has one plane. */
+        const int own = is_flat(s) && axis > 0 ? 3 - axis : axis;
+        info->part.blocks[axis] = (uint32_t)s->blocks.count[own];
+        info->part.first[axis] = begin[own];
+        info->part.cells[axis] = end[own] - begin[own];
+    }
     info->plane_bytes = s->cut.plane_bytes;
     info->steps = s->cut.steps;
     info->shared = wfi_slabs_shared(&s->slabs);

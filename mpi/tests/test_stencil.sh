@@ -56,6 +56,20 @@ if [ -z "$brief" ]; then
     fi
 fi
 
+# Blocks: box stencils need edges and corners, periodic grids have neighbours on all sides, and two
+# steps a pass wider halos; in two dimensions there is one plane.
+one --grid 24x14x23 --shape box --border periodic --steps 3
+many -n 8 -- --blocks 2x2x2
+if [ -z "$brief" ]; then
+    one --grid 37x20x11 --variant time --set steps=2 --steps 5
+    many -n 4 -- --blocks 2x2x1
+    one --grid 30x41 --radius 2 --border neumann --shape box --type f64 --steps 3
+    many -n 4 env WAVEFIT_MPI_SHARED=0 -- --blocks 2x2x1
+    # Fewer cells than the blocks' halos together: the third has none.
+    one --grid 10x12x9 --radius 2 --type f16 --steps 2
+    many -n 3 -- --blocks 3x1x1
+fi
+
 # Devices read their neighbours' planes where these left them: both ways of two cuts, and none.
 shared() { # WANTED MPIRUN_ARGS…
     local wanted=$1
@@ -68,6 +82,7 @@ shared 4
 
 # Wrong usage is told once; a rank that loses its device ends all with its words.
 fails 2 'grid' -n 2 "$tool" stencil --grid 2x2x2
+fails 2 'slabs' -n 2 "$tool" stencil --grid 9x9x9 --blocks 2x1x1 --weights 1,1
 fails 2 'weight' -n 2 "$tool" stencil --grid 9x9x9 --weights 0,0
 export XDG_CACHE_HOME=$work/cache
 lost="stencil --grid 16x16x16 --steps 40"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "blocks.h"
 #include "commands.h"
 #include "io/npy.h"
 #include "timeline.h"
@@ -27,6 +28,7 @@ typedef struct run {
     wf_stencil_params params;
     double coefficients[WFI_STENCIL_MOST_TAPS];
     const char *output;
+    uint32_t blocks[3];
     wf_mpi_stencil *stencil;
     wf_mpi_stencil_info part;
     void *in, *out; /* the whole grid, where it is checked */
@@ -39,31 +41,64 @@ typedef struct run {
 
 /* ----------------------------------------------------------------------------------------- grid */
 
-/* Moves planes between rank 0, which has all, and the others; a plane is a message. */
+/* A part's cells in the whole grid, as bytes. */
+static MPI_Datatype box_type(const run *r, const wf_mpi_part *part)
+{
+    const wfi_stencil_request *q = &r->request;
+    const int size = (int)wf_type_size(q->type);
+    const int whole[] = {q->nz ? (int)q->nz : 1, (int)q->ny, (int)q->nx * size},
+              cells[] = {(int)part->cells[2], (int)part->cells[1], (int)part->cells[0] * size},
+              first[] = {(int)part->first[2], (int)part->first[1], (int)part->first[0] * size};
+    MPI_Datatype type;
+    MPI_Type_create_subarray(3, whole, cells, first, MPI_ORDER_C, MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+static uint64_t plane_cells(const wf_mpi_part *part)
+{
+    return (uint64_t)part->cells[0] * part->cells[1];
+}
+
+/* A plane of a part's own cells. */
+static MPI_Datatype plane_type(const run *r, const wf_mpi_part *part)
+{
+    MPI_Datatype type;
+    MPI_Type_contiguous((int)(plane_cells(part) * wf_type_size(r->request.type)), MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+/* Moves cells between rank 0, which has all, and one of the ranks, also itself. */
+static void move_part(const run *r, void *whole, int other, const wf_mpi_part *part, bool out)
+{
+    MPI_Datatype box = box_type(r, part), plane = plane_type(r, part);
+    const int planes = (int)part->cells[2], rank = r->rank->rank;
+    if (whole && rank == other && out)
+        MPI_Sendrecv(whole, 1, box, other, PLANES_TAG, r->own, planes, plane, other, PLANES_TAG,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (whole && rank == other)
+        MPI_Sendrecv(r->own, planes, plane, other, PLANES_TAG, whole, 1, box, other, PLANES_TAG,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (whole && out)
+        MPI_Send(whole, 1, box, other, PLANES_TAG, MPI_COMM_WORLD);
+    else if (whole)
+        MPI_Recv(whole, 1, box, other, PLANES_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (rank == other && out)
+        MPI_Recv(r->own, planes, plane, 0, PLANES_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else if (rank == other)
+        MPI_Send(r->own, planes, plane, 0, PLANES_TAG, MPI_COMM_WORLD);
+    MPI_Type_free(&box);
+    MPI_Type_free(&plane);
+}
+
 static void move(const run *r, void *whole, bool out)
 {
-    const wfi_rank *rank = r->rank;
-    const uint64_t plane = r->part.plane_bytes;
-    for (int other = 0; other < rank->count; other++) {
-        uint32_t mine[2] = {r->part.first_plane, r->part.planes}, span[2];
-        memcpy(span, mine, sizeof span);
-        MPI_Bcast(span, 2, MPI_UINT32_T, other, MPI_COMM_WORLD);
-        for (uint32_t k = 0; k < span[1]; k++) {
-            unsigned char *there = whole ? (unsigned char *)whole + (span[0] + k) * plane : NULL,
-                          *here = (unsigned char *)r->own + k * plane;
-            if (other == 0 && there)
-                memcpy(out ? here : there, out ? there : here, plane);
-            else if (there && out)
-                MPI_Send(there, (int)plane, MPI_BYTE, other, PLANES_TAG, MPI_COMM_WORLD);
-            else if (there)
-                MPI_Recv(there, (int)plane, MPI_BYTE, other, PLANES_TAG, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE);
-            else if (rank->rank == other && out)
-                MPI_Recv(here, (int)plane, MPI_BYTE, 0, PLANES_TAG, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE);
-            else if (rank->rank == other)
-                MPI_Send(here, (int)plane, MPI_BYTE, 0, PLANES_TAG, MPI_COMM_WORLD);
-        }
+    for (int other = 0; other < r->rank->count; other++) {
+        wf_mpi_part part = r->part.part;
+        MPI_Bcast(&part, (int)sizeof part, MPI_BYTE, other, MPI_COMM_WORLD);
+        if (plane_cells(&part) * part.cells[2] > 0)
+            move_part(r, whole, other, &part, out);
     }
 }
 
@@ -86,14 +121,15 @@ static wf_result prepare(run *r)
     const wfi_stencil_request *q = &r->request;
     const uint64_t bytes = (uint64_t)q->nx * q->ny * (q->nz ? q->nz : 1) * wf_type_size(q->type);
     wf_result result = WF_SUCCESS;
-    r->own = malloc((size_t)(r->part.planes * r->part.plane_bytes) + 1);
+    const wf_mpi_part *part = &r->part.part;
+    r->own = malloc((size_t)(plane_cells(part) * part->cells[2] * wf_type_size(q->type)) + 1);
     if (r->rank->prints) {
         result = wfi_stencil_random(q, r->rank->common.seed, &r->in);
         r->out = malloc((size_t)bytes);
     }
     if (!r->own || (r->rank->prints && !r->out))
         result = WF_ERROR_OUT_OF_HOST_MEMORY;
-    else if (r->part.plane_bytes > INT_MAX)
+    else if ((uint64_t)q->nx * q->ny * wf_type_size(q->type) > INT_MAX)
         result = WF_ERROR_TOO_LARGE;
     return wfi_rank_agree(result);
 }
@@ -187,7 +223,8 @@ static wf_result create(run *r, const double *weights)
                                           .grid = &r->params,
                                           .weights = weights,
                                           .log = wfi_rank_log,
-                                          .log_user = &rank->session};
+                                          .log_user = &rank->session,
+                                          .blocks = {r->blocks[0], r->blocks[1], r->blocks[2]}};
     wf_result result =
         wf_mpi_stencil_create(MPI_COMM_WORLD, rank->session.device, &params, &r->stencil);
     if (result != WF_SUCCESS)
@@ -224,6 +261,7 @@ static int finish(run *r, int argc, char **argv)
     if (!wfi_json_on_stdout(&r->rank->common)) {
         wfi_case_print(&r->rank->session, c);
         wfi_rank_print(c);
+        wfi_blocks_print(&r->part.part);
         printf("passes    of %u step%s, %d rank%s\n", r->part.steps, r->part.steps > 1 ? "s" : "",
                r->rank->count, r->rank->count > 1 ? "s" : "");
     }
@@ -243,30 +281,35 @@ static int execute(run *r, const double *weights, int argc, char **argv)
     MPI_Allreduce(&shared, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     wfi_result_case_extra(r->result, "shared_halos", all);
     wfi_result_case_extra(r->result, "steps_a_pass", r->part.steps);
-    wfi_rank_collect(rank, "planes", r->part.first_plane, r->part.planes, &r->times, r->steps,
-                     r->result);
+    wfi_blocks_collect(rank, &r->part.part, &r->times, r->steps, r->result);
     return wfi_rank_share(finish(r, argc, argv));
 }
 
 /* -------------------------------------------------------------------------------------- options */
 
-static int parse(const wfi_stencil_arguments *args, run *r)
+static int parse(const wfi_stencil_arguments *args, const char *weights, const char *blocks, run *r)
 {
+    if (blocks && weights)
+        return wfi_usage_error("stencil: --weights is for slabs: blocks have equal shares");
+    if (wfi_blocks_parse(r->rank, "stencil", blocks, r->blocks) != WFI_EXIT_DONE)
+        return WFI_EXIT_USAGE;
     if (r->output && !wfi_path_takes_npy(r->output))
         return wfi_usage_error("stencil: -o writes V.npy, not '%s'", r->output);
     return wfi_stencil_parse(args, &r->request);
 }
 
-static int parse_together(const wfi_stencil_arguments *args, run *r)
+static int parse_together(const wfi_stencil_arguments *args, const char *weights,
+                          const char *blocks, run *r)
 {
-    const int code = wfi_rank_share(r->rank->prints ? parse(args, r) : WFI_EXIT_DONE);
-    return code == WFI_EXIT_DONE && !r->rank->prints ? parse(args, r) : code;
+    const int code =
+        wfi_rank_share(r->rank->prints ? parse(args, weights, blocks, r) : WFI_EXIT_DONE);
+    return code == WFI_EXIT_DONE && !r->rank->prints ? parse(args, weights, blocks, r) : code;
 }
 
 int wfi_mpi_stencil(wfi_rank *rank, int argc, char **argv)
 {
     wfi_stencil_arguments args = {0};
-    const char *text = NULL;
+    const char *text = NULL, *blocks = NULL;
     static wfi_result_case result_case;
     static run r;
     r = (run){.rank = rank, .result = &result_case, .times = {.size = sizeof r.times}};
@@ -279,12 +322,13 @@ int wfi_mpi_stencil(wfi_rank *rank, int argc, char **argv)
         {"--type", "f32|f64|f16", &args.type, NULL, "element type (default f32)"},
         {"--weights", "W,W,…", &text, NULL,
          "how many of the planes each rank gets, beside the others; 0: none (default: the same)"},
+        WFI_BLOCKS_OPTION(&blocks),
         {"-o", "V.npy", &r.output, NULL, "write the grid"},
     };
     const wfi_command command = {
         "stencil",
         "[--grid NXxNY[xNZ]] [--shape star|box] [--radius R] [--border B] [--steps N] "
-        "[--weights W,W,…] [-o V.npy]",
+        "[--weights W,W,… | --blocks XxYxZ] [-o V.npy]",
         "Applies a stencil with constant coefficients to a random grid on the devices of all "
         "ranks, verifies and times it.",
         0,
@@ -296,7 +340,7 @@ int wfi_mpi_stencil(wfi_rank *rank, int argc, char **argv)
     int code = wfi_rank_parse(rank, &command, argc - 2, argv + 2, &done);
     if (code != WFI_EXIT_DONE || done)
         return code;
-    code = parse_together(&args, &r);
+    code = parse_together(&args, text, blocks, &r);
     if (code == WFI_EXIT_DONE)
         code = wfi_rank_weights(rank, text, &weights);
     if (code != WFI_EXIT_DONE)

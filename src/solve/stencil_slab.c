@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "api/plans.h"
+#include "core/arithmetic.h"
 #include "core/command.h"
 #include "core/heap.h"
 #include "core/params.h"
 #include "kernels/stencil/stencil.h"
-#include "solve/part_passes.h"
+#include "solve/halo_boxes.h"
 
 /* What a pass updates: the planes that neighbours need, below and above, and the others; or all. */
 enum { LOWER_PLANES, UPPER_PLANES, OTHER_PLANES, PIECES };
@@ -18,10 +19,17 @@ struct wf_stencil_slab {
     double *coefficients;
     wf_tuning tuning;
     wf_stencil_cut cut;
-    uint32_t first, end;   /* planes */
-    wfi_stencil_part held; /* what the arrays hold */
-    bool whole;            /* too thin for pieces: all planes are updated at once */
-    wf_buffer *grids[2];   /* grids[now]: as it is */
+    /* A block's own grid is what it holds of the whole one along i and j, its neighbours' cells
+     * among it: what a pass makes wrong at the ends of that reaches no further than the halo. */
+    wf_stencil_params local;
+    uint64_t plane_bytes;  /* of `local` */
+    wfi_part_axis axes[3]; /* i, j, k */
+    bool is_block;
+    wfi_halo_copier copier; /* a block's */
+    uint32_t first, end;    /* planes */
+    wfi_stencil_part held;  /* what the arrays hold */
+    bool whole;             /* too thin for pieces: all planes are updated at once */
+    wf_buffer *grids[2];    /* grids[now]: as it is */
     uint32_t now;
     wf_plan *(*plans)[PIECES]; /* by the steps of a pass, made when they are needed */
     wfi_halos halos;
@@ -93,26 +101,103 @@ static wf_result keep_coefficients(wf_stencil_slab *s)
     return WF_SUCCESS;
 }
 
+/* A part of an axis of n cells; count 0: all. */
+static wfi_part_axis axis_of(const wf_stencil_slab *s, uint32_t n, uint32_t first, uint32_t count)
+{
+    const uint32_t end = count ? first + count : n;
+    const bool around = count && count < n && s->grid.border == WF_BORDER_PERIODIC;
+    return (wfi_part_axis){
+        .begin = first, .end = end, .there = {around || first > 0, around || end < n}};
+}
+
+/* What the arrays hold along an axis. */
+static int64_t held_from(const wf_stencil_slab *s, int axis)
+{
+    const wfi_part_axis *a = &s->axes[axis];
+    return (int64_t)a->begin - (a->there[WFI_LOWER] ? s->cut.halo : 0);
+}
+
+static uint32_t held_cells(const wf_stencil_slab *s, int axis)
+{
+    const wfi_part_axis *a = &s->axes[axis];
+    return (uint32_t)((int64_t)a->end + (a->there[WFI_UPPER] ? s->cut.halo : 0) -
+                      held_from(s, axis));
+}
+
+static bool is_part(const wf_stencil_slab *s, uint32_t n, uint32_t first, uint32_t count)
+{
+    return count <= n && first <= n - count && (count || !first) &&
+           (!count || count == n || count >= s->cut.halo);
+}
+
+#define ROW_CELLS 32 /* rows of blocks are as many of them, so that vectors are aligned */
+
+static wf_result hold_block(wf_stencil_slab *s, const wf_stencil_slab_params *params)
+{
+    const bool flat = s->grid.nz == 0;
+    const uint32_t rows = flat ? 1 : s->grid.ny;
+    if (!is_part(s, s->grid.nx, params->first_cell, params->cells) ||
+        !is_part(s, rows, params->first_row, params->rows))
+        return wfi_fail(&s->device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_stencil_slab_create: %u rows and %u cells of a grid of %u and %u; a "
+                        "block has the %u of a halo at least",
+                        params->rows, params->cells, rows, s->grid.nx, s->cut.halo);
+    s->axes[0] = axis_of(s, s->grid.nx, params->first_cell, params->cells);
+    s->axes[1] = axis_of(s, rows, params->first_row, params->rows);
+    s->axes[2] = axis_of(s, s->cut.planes, s->first, s->end - s->first);
+    s->is_block = s->axes[0].there[WFI_LOWER] || s->axes[0].there[WFI_UPPER] ||
+                  s->axes[1].there[WFI_LOWER] || s->axes[1].there[WFI_UPPER];
+    s->local = s->grid;
+    s->plane_bytes = s->cut.plane_bytes;
+    if (!s->is_block)
+        return WF_SUCCESS;
+    s->local.nx = held_cells(s, 0);
+    s->local.row_stride = (uint32_t)wfi_round_up(s->local.nx, ROW_CELLS);
+    if (!flat)
+        s->local.ny = held_cells(s, 1);
+    s->plane_bytes =
+        (uint64_t)s->local.row_stride * (flat ? 1 : s->local.ny) * wf_type_size(s->grid.type);
+    s->whole = true; /* boxes of all boundary cells leave together */
+    return WF_SUCCESS;
+}
+
+static wf_result make_halos(wf_stencil_slab *s)
+{
+    const uint64_t size = wf_type_size(s->grid.type), row = s->local.row_stride;
+    const wfi_halo_grid grid = {.bytes = s->held.held * s->plane_bytes,
+                                .row = row,
+                                .plane = s->plane_bytes / size,
+                                .origin = {held_from(s, 0), held_from(s, 1), s->held.origin}};
+    for (int side = 0; side < WF_HALO_SIDES; side++) {
+        wfi_halo_box box;
+        if (wfi_halo_box_to(s->axes, s->cut.halo, side, &box))
+            s->halos.bytes[side] =
+                s->is_block ? wfi_halo_box_cells(&box) * size : s->cut.halo * s->plane_bytes;
+    }
+    const wf_result result = wfi_halos_make_sides(s->device, &s->halos);
+    return result == WF_SUCCESS && s->is_block
+               ? wfi_halo_copier_open(s->device, s->grid.type, &grid, &s->copier)
+               : result;
+}
+
 /* Which planes the arrays hold. Some kernels load the plane behind those that they need, too. */
-static void find_held(wf_stencil_slab *s, bool there[WFI_SIDES])
+static void find_held(wf_stencil_slab *s)
 {
     const uint32_t planes = s->cut.planes, halo = s->cut.halo;
     const bool cut = s->end - s->first < planes,
-               around = cut && s->grid.border == WF_BORDER_PERIODIC;
-    there[WFI_LOWER] = around || s->first > 0;
-    there[WFI_UPPER] = around || s->end < planes;
+               around = cut && s->grid.border == WF_BORDER_PERIODIC, *there = s->axes[2].there;
     const int64_t origin = (int64_t)s->first - (there[WFI_LOWER] ? halo : 0);
     int64_t last = (int64_t)s->end + (there[WFI_UPPER] ? halo : 0);
     if (there[WFI_UPPER] && !around && last < planes)
         last++;
     s->held =
         (wfi_stencil_part){.origin = origin, .held = (uint32_t)(last - origin), .ends = around};
-    s->whole = s->end - s->first <= 2 * halo || !cut;
+    s->whole = s->whole || s->end - s->first <= 2 * halo || !cut;
 }
 
 static wf_result make_grids(wf_stencil_slab *s)
 {
-    const uint64_t bytes = s->held.held * s->cut.plane_bytes;
+    const uint64_t bytes = s->held.held * s->plane_bytes;
     wf_result result = WF_SUCCESS;
     for (int i = 0; i < 2 && result == WF_SUCCESS; i++) {
         result = wf_buffer_create(s->device, bytes, WF_MEMORY_DEVICE, &s->grids[i]);
@@ -125,7 +210,6 @@ static wf_result make_grids(wf_stencil_slab *s)
 static wf_result open_slab(wf_stencil_slab *s, const wf_stencil_slab_params *params)
 {
     const wfi_log *log = &s->device->log;
-    bool there[WFI_SIDES];
     wf_result result =
         plan_cut(s->device, "wf_stencil_slab_create", params->grid, &s->grid, &s->cut);
     if (result != WF_SUCCESS)
@@ -139,15 +223,19 @@ static wf_result open_slab(wf_stencil_slab *s, const wf_stencil_slab_params *par
                         "%u of a halo at least",
                         s->first, s->first + params->planes, s->cut.planes, s->cut.halo);
     s->end = s->first + params->planes;
-    find_held(s, there);
     result = keep_coefficients(s);
+    if (result == WF_SUCCESS)
+        result = hold_block(s, params);
+    if (result != WF_SUCCESS)
+        return result;
+    find_held(s);
     s->plans = result == WF_SUCCESS ? wfi_calloc(s->cut.steps + (size_t)1, sizeof *s->plans) : NULL;
     if (result == WF_SUCCESS && !s->plans)
         result = wfi_no_memory(log);
     if (result == WF_SUCCESS)
         result = make_grids(s);
     if (result == WF_SUCCESS)
-        result = wfi_halos_make(s->device, s->cut.halo * s->cut.plane_bytes, there, &s->halos);
+        result = make_halos(s);
     return result == WF_SUCCESS ? wfi_part_passes_open(s->device, &s->passes) : result;
 }
 
@@ -189,6 +277,7 @@ void wf_stencil_slab_destroy(wf_stencil_slab **handle)
     for (uint32_t n = 0; s->plans && n <= s->cut.steps; n++)
         for (int piece = 0; piece < PIECES; piece++)
             wf_plan_destroy(&s->plans[n][piece]);
+    wfi_halo_copier_close(&s->copier);
     wfi_halos_destroy(&s->halos);
     wf_buffer_destroy(&s->grids[0]);
     wf_buffer_destroy(&s->grids[1]);
@@ -223,7 +312,7 @@ static wf_result make_plans(wf_stencil_slab *s, uint32_t steps)
         part.first = begin[piece];
         part.planes = end[piece] - begin[piece];
         part.steps = steps;
-        result = wfi_stencil_plan_part(s->device, &s->grid, &part, &s->plans[steps][piece]);
+        result = wfi_stencil_plan_part(s->device, &s->local, &part, &s->plans[steps][piece]);
     }
     return result;
 }
@@ -232,43 +321,74 @@ static wf_result make_plans(wf_stencil_slab *s, uint32_t steps)
 
 static uint64_t byte_of(const wf_stencil_slab *s, uint32_t plane)
 {
-    return (uint64_t)((int64_t)plane - s->held.origin) * s->cut.plane_bytes;
+    return (uint64_t)((int64_t)plane - s->held.origin) * s->plane_bytes;
 }
 
-/* Leaves the boundary planes of a grid to the neighbours. */
-static void record_leave(const wf_stencil_slab *s, VkCommandBuffer command_buffer, uint32_t grid)
+/* Leaves the boundary cells of a grid to the neighbours, or takes theirs. */
+static wf_result record_halos(const wf_stencil_slab *s, VkCommandBuffer command_buffer,
+                              uint32_t grid, bool arrive)
 {
-    const uint32_t from[WFI_SIDES] = {s->first, s->end - s->cut.halo};
-    for (int side = 0; side < WFI_SIDES; side++) {
-        const wf_binding to = wfi_halo_to(&s->halos, side);
-        if (to.buffer)
-            wfi_record_copy(s->device, command_buffer, s->grids[grid], byte_of(s, from[side]),
-                            to.buffer, to.offset, to.bytes);
+    wf_result result = WF_SUCCESS;
+    for (int side = 0; side < WF_HALO_SIDES && result == WF_SUCCESS; side++) {
+        const wf_binding halo =
+            arrive ? wfi_halo_from(&s->halos, side) : wfi_halo_to(&s->halos, side);
+        wfi_halo_box box;
+        if (!halo.buffer)
+            continue;
+        if (arrive)
+            wfi_halo_box_from(s->axes, s->cut.halo, side, &box);
+        else
+            wfi_halo_box_to(s->axes, s->cut.halo, side, &box);
+        const uint64_t at = (uint64_t)(box.first[2] - s->held.origin) * s->plane_bytes;
+        if (s->is_block)
+            result = wfi_halo_copy(&s->copier, command_buffer, s->grids[grid], &box, &halo, arrive);
+        else if (arrive)
+            wfi_record_copy(s->device, command_buffer, halo.buffer, halo.offset, s->grids[grid], at,
+                            halo.bytes);
+        else
+            wfi_record_copy(s->device, command_buffer, s->grids[grid], at, halo.buffer, halo.offset,
+                            halo.bytes);
     }
-}
-
-static void record_arrive(const wf_stencil_slab *s, VkCommandBuffer command_buffer)
-{
-    const uint64_t to[WFI_SIDES] = {0, byte_of(s, s->end)};
-    for (int side = 0; side < WFI_SIDES; side++) {
-        const wf_binding from = wfi_halo_from(&s->halos, side);
-        if (from.buffer)
-            wfi_record_copy(s->device, command_buffer, from.buffer, from.offset, s->grids[s->now],
-                            to[side], from.bytes);
-    }
+    return result;
 }
 
 static wf_result record_first(void *user, VkCommandBuffer command_buffer)
 {
     const wf_stencil_slab *s = user;
-    record_leave(s, command_buffer, s->now);
-    return WF_SUCCESS;
+    return record_halos(s, command_buffer, s->now, false);
+}
+
+/* Moves a block's own cells, which are packed on the host, a plane at a time. */
+static wf_result move_cells(wf_stencil_slab *s, unsigned char *host, bool write)
+{
+    const uint64_t size = wf_type_size(s->grid.type), row = s->local.row_stride * size,
+                   own = (s->axes[0].end - s->axes[0].begin) * size;
+    const uint32_t rows = s->axes[1].end - s->axes[1].begin;
+    const uint64_t first = (uint64_t)((int64_t)s->axes[1].begin - held_from(s, 1)) * row +
+                           (uint64_t)((int64_t)s->axes[0].begin - held_from(s, 0)) * size;
+    unsigned char *plane = wfi_calloc(s->plane_bytes, 1);
+    wf_result result = plane ? WF_SUCCESS : wfi_no_memory(&s->device->log);
+    for (uint32_t k = s->first; k < s->end && result == WF_SUCCESS; k++) {
+        if (!write)
+            result = wf_buffer_read(s->grids[s->now], byte_of(s, k), plane, s->plane_bytes);
+        for (uint32_t j = 0; j < rows && result == WF_SUCCESS; j++, host += own) {
+            unsigned char *here = plane + first + j * row;
+            memcpy(write ? here : host, write ? host : here, own);
+        }
+        if (write && result == WF_SUCCESS)
+            result = wf_buffer_write(s->grids[s->now], byte_of(s, k), plane, s->plane_bytes);
+    }
+    wfi_free(plane);
+    return result;
 }
 
 static wf_result write_planes(wf_stencil_slab *s, const void *planes)
 {
-    const uint64_t bytes = (s->end - s->first) * s->cut.plane_bytes;
-    wf_result result = wf_buffer_write(s->grids[s->now], byte_of(s, s->first), planes, bytes);
+    const uint64_t bytes = (s->end - s->first) * s->plane_bytes;
+    /* move_cells only reads the host's side here. */
+    wf_result result = s->is_block
+                           ? move_cells(s, (unsigned char *)(uintptr_t)planes, true)
+                           : wf_buffer_write(s->grids[s->now], byte_of(s, s->first), planes, bytes);
     return result == WF_SUCCESS ? wfi_run(s->device, record_first, s) : result;
 }
 
@@ -284,8 +404,11 @@ wf_result wf_stencil_slab_read(wf_stencil_slab *s, void *planes)
 {
     if (!s || !planes || s->passes.under_way)
         return WF_ERROR_INVALID_ARGUMENT;
-    return wf_buffer_read(s->grids[s->now], byte_of(s, s->first), planes,
-                          (s->end - s->first) * s->cut.plane_bytes);
+    if (!s->is_block)
+        return wf_buffer_read(s->grids[s->now], byte_of(s, s->first), planes,
+                              (s->end - s->first) * s->plane_bytes);
+    const wfi_heap outer = wfi_heap_enter_device(s->device);
+    return wfi_heap_leave(outer, move_cells(s, planes, false));
 }
 
 wf_result wf_stencil_slab_halos(wf_stencil_slab *s, wf_halo *halo)
@@ -324,16 +447,16 @@ static wf_result record_early(void *user, VkCommandBuffer command_buffer)
 {
     const slab_pass *p = user;
     const wf_stencil_slab *s = p->slab;
-    record_arrive(s, command_buffer);
+    wf_result result = record_halos(s, command_buffer, s->now, true);
     wfi_barrier(s->device, command_buffer);
-    wf_result result = record_piece(p, command_buffer, LOWER_PLANES);
+    if (result == WF_SUCCESS)
+        result = record_piece(p, command_buffer, LOWER_PLANES);
     if (result == WF_SUCCESS)
         result = record_piece(p, command_buffer, UPPER_PLANES);
     if (result == WF_SUCCESS && s->whole)
         result = record_piece(p, command_buffer, OTHER_PLANES);
     wfi_barrier(s->device, command_buffer);
-    record_leave(s, command_buffer, 1 - s->now);
-    return result;
+    return result == WF_SUCCESS ? record_halos(s, command_buffer, 1 - s->now, false) : result;
 }
 
 /* The other planes need none of the neighbours'. */

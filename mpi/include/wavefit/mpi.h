@@ -135,8 +135,8 @@ WF_API void wf_mpi_himeno_destroy(wf_mpi_himeno **himeno);
 
 /* ------------------------------------------------------------------------------------- stencils */
 
-/* The grid of a star or box stencil, which is cut along its slowest axis (z, in two dimensions y),
- * each rank's device updating some consecutive planes (rows). */
+/* The grid of a star or box stencil, which is cut along its slowest axis (z, in two dimensions y)
+ * into slabs, or along several axes into blocks, each rank's device updating one. */
 typedef struct wf_mpi_stencil wf_mpi_stencil;
 
 typedef struct wf_mpi_stencil_params {
@@ -148,6 +148,7 @@ typedef struct wf_mpi_stencil_params {
     const double *weights; /* as those of wf_mpi_himeno_params */
     wf_log_fn log;         /* of what is not the device's to say; NULL: there is no log */
     void *log_user;
+    uint32_t blocks[3]; /* as those of wf_mpi_himeno_params, along x, y and z */
 } wf_mpi_stencil_params;
 
 /* What a rank has of a grid. */
@@ -155,16 +156,17 @@ typedef struct wf_mpi_stencil_info {
     size_t size;
     uint32_t first_plane, planes;
     uint64_t plane_bytes;
-    uint32_t steps;  /* most that a pass makes between two exchanges */
-    uint32_t shared; /* as wf_mpi_himeno_shared */
+    uint32_t steps;   /* most that a pass makes between two exchanges */
+    uint32_t shared;  /* as wf_mpi_himeno_shared */
+    wf_mpi_part part; /* along x, y and z, of which a grid of two dimensions has one plane */
 } wf_mpi_stencil_info;
 
 /* Chooses, cuts and allocates. Before any rank allocates, those that share a device compare what
  * they need of it with what it has. Collective. Errors: those of wf_stencil_plan. */
 WF_API wf_result wf_mpi_stencil_create(MPI_Comm comm, wf_device *device,
                                        const wf_mpi_stencil_params *params, wf_mpi_stencil **out);
-/* Sets this rank's planes, laid out as in wf_stencil_params, and exchanges boundary ones.
- * Collective. */
+/* Sets this rank's planes, laid out as in wf_stencil_params, of a block its cells packed, and
+ * exchanges boundary ones. Collective. */
 WF_API wf_result wf_mpi_stencil_write(wf_mpi_stencil *stencil, const void *own);
 /* Applies the stencil `steps` (> 0, collective) times. The grid has the bits that one device gives
  * it with the same variant. *seconds (may be NULL) are those of the slowest rank by its host's
@@ -172,7 +174,7 @@ WF_API wf_result wf_mpi_stencil_write(wf_mpi_stencil *stencil, const void *own);
  * WF_ERROR_CANCELLED. */
 WF_API wf_result wf_mpi_stencil_run(wf_mpi_stencil *stencil, uint32_t steps, double *seconds,
                                     wf_mpi_times *times);
-/* Copies this rank's planes. Blocks. Not collective. */
+/* Copies this rank's planes, or cells. Blocks. Not collective. */
 WF_API wf_result wf_mpi_stencil_read(wf_mpi_stencil *stencil, void *own);
 /* Of `plan` (may be NULL; its size must be set) wavefit fills variant, chosen_by and constants. */
 WF_API wf_result wf_mpi_stencil_describe(const wf_mpi_stencil *stencil, wf_mpi_stencil_info *info,

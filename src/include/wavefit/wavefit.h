@@ -1831,6 +1831,10 @@ typedef struct wf_stencil_slab_params {
     size_t size;
     const wf_stencil_params *grid; /* the whole one; its tuning names the cut's choice */
     uint32_t first_plane, planes;
+    /* A block: its rows of a plane (in two dimensions: 0) and its cells of a row, as many as a halo
+     * has planes at least. 0 of them: all. */
+    uint32_t first_row, rows;
+    uint32_t first_cell, cells;
 } wf_stencil_slab_params;
 
 /* Errors: those of wf_stencil_plan, WF_ERROR_INVALID_ARGUMENT (planes). */
@@ -1838,7 +1842,8 @@ WF_API wf_result wf_stencil_slab_create(wf_device *device, const wf_stencil_slab
                                         wf_stencil_slab **out);
 /* As the functions of the same names do for wf_himeno, but that the first pass, too, takes its
  * neighbours' planes: wf_stencil_slab_write leaves the boundary planes that it was given. Both it
- * and wf_stencil_slab_read move the part's own planes and block. A pass makes 1 to cut.steps steps,
+ * and wf_stencil_slab_read move the part's own planes, of a block its own cells packed, and block.
+ * A pass makes 1 to cut.steps steps,
  * the same on all parts. */
 WF_API wf_result wf_stencil_slab_halos(wf_stencil_slab *slab, wf_halo *halo);
 WF_API wf_result wf_stencil_slab_bind_halos(wf_stencil_slab *slab, const wf_halo_bindings *halos);
