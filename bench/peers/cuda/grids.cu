@@ -216,7 +216,7 @@ static double himeno_error(const Himeno &device, const std::vector<float> &start
                 const size_t cell = (static_cast<size_t>(i) * h.nj + j) * h.nk + k;
                 const float *const from = start.data() + cell;
                 const float r = himeno_residual(h, cell, {from});
-                worst = std::fmax(worst, std::fabs(double(p[cell]) - (*from + OMEGA * r)));
+                worst = worse(worst, std::fabs(double(p[cell]) - (*from + OMEGA * r)));
             }
     return worst;
 }

@@ -138,7 +138,7 @@ static double error_of(const Context &context, const Device<T> &a, const Device<
     errors.read(error);
     double worst = 0;
     for (const double e : error)
-        worst = e <= worst ? worst : e; // NaN too
+        worst = worse(worst, e);
     return worst;
 }
 

@@ -1,5 +1,6 @@
 // The same jobs as wavefit's commands, by cuBLAS, cuSPARSE and plain CUDA: what the jobs share.
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -134,6 +135,12 @@ class Graph
 
 // Device time of one of `batch` executions in the graph, several times, when the clock is up.
 std::vector<double> time_graph(const Context &context, Graph &graph, unsigned batch);
+
+// The larger of two errors, and NaN where one is that: std::fmax would leave it out.
+inline double worse(double a, double b)
+{
+    return a >= b || std::isnan(a) ? a : b;
+}
 
 // Numbers from -1 to 1, the same for the same seed.
 template <class T> std::vector<T> random_values(size_t count, uint64_t seed);

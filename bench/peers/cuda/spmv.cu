@@ -58,7 +58,7 @@ static double error_of(const Csr &m, const std::vector<T> &x, const std::vector<
             magnitude += std::fabs(term);
         }
         const double bound = (m.offsets[row + 1] - m.offsets[row] + 2) * u * magnitude;
-        worst = std::fmax(worst, std::fabs(y[row] - sum) / (bound + 1e-300));
+        worst = worse(worst, std::fabs(y[row] - sum) / (bound + 1e-300));
     }
     return worst;
 }

@@ -217,8 +217,7 @@ static double error_of(const Problem &p, const std::vector<double> &coefficients
         // Denormal numbers of f16 are rounded by an absolute amount.
         const double bound = (static_cast<double>(offsets.size()) + 2) * sums * magnitude +
                              Stored<T>::rounding * std::fabs(sum) + (sizeof(T) == 2 ? 0x1p-25 : 0);
-        worst =
-            std::fmax(worst, std::fabs(static_cast<double>(out[cell]) - sum) / (bound + 1e-300));
+        worst = worse(worst, std::fabs(static_cast<double>(out[cell]) - sum) / (bound + 1e-300));
     }
     return worst;
 }
