@@ -84,6 +84,11 @@ static void published_units_choose_blocks(void **state)
                     cards[i].sums);
         assert_int_equal(wfi_point_value(&point, MATMUL_ID_SPLIT_K, 1), 1);
         assert_string_equal(point.variant->name, "vector");
+        /* What memory decides is for the kernel that reads it once with all its work-items. */
+        for (uint64_t vectors = 1; vectors <= 2; vectors++) {
+            point = test_pick(caps, WF_TYPE_F32, wfi_matmul_plain(4096, vectors, 4096));
+            assert_string_equal(point.variant->name, "matvec");
+        }
         /* Measured rates come first. */
         const wfi_rates rates = {{1}};
         point.rates = &rates;

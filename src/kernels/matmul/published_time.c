@@ -94,8 +94,9 @@ double wfi_matmul_published_reading(const wfi_point *point, double groups)
 {
     const wfi_unit unit = wfi_unit_of(point->caps);
     const wfi_units units = units_of(point->caps, &unit);
-    return WFI_START_US * wfi_matmul_plain_rate(units.count * units.lanes * units.clock_mhz) +
-           wfi_matmul_memory_time(point) * fmax(1, units.count / (2 * groups));
+    const double memory = units.memory_us * wfi_matmul_least_bytes(point->problem);
+    return (WFI_START_US + memory * fmax(1, units.count / (2 * groups))) *
+           wfi_matmul_plain_rate(units.count * units.lanes * units.clock_mhz);
 }
 
 /* With every split_k that leaves parts of some length and does not overfill the device. */
