@@ -15,7 +15,7 @@
 #include "core/timing.h"
 #include "tool/cases/drawn.h"
 
-enum { SAMPLES = 3, MOST_POINTS = 400 };
+enum { SAMPLES = 3, MOST_POINTS = 640 };
 #define MOST_FLOPS 3e10
 #define MOST_FLOPS_CPU 3e8
 #define MOST_BYTES (UINT64_C(1) << 31) /* of an operand */
@@ -23,7 +23,7 @@ enum { SAMPLES = 3, MOST_POINTS = 400 };
 
 typedef struct bench_point {
     const char *variant;
-    wf_constant constants[12];
+    wf_constant constants[13];
     uint32_t count;
     wf_plan *plan;
     double us;
@@ -76,9 +76,10 @@ static void set(bench_point *p, const char *name, uint32_t value)
     p->constants[p->count++] = (wf_constant){name, value};
 }
 
-/* How elements move that are no vectors: A and B copied first, those of C stored side by side. */
+/* How elements move: those that are vectors, and of the others those of A and B copied first, and
+ * those of C stored side by side. */
 typedef struct moves {
-    uint32_t pack, gathered;
+    uint32_t vec4, pack, gathered;
 } moves;
 
 static void add_block(bench_point *points, uint32_t *count, const char *variant, const block *b,
@@ -103,6 +104,7 @@ static void add_block(bench_point *points, uint32_t *count, const char *variant,
         set(p, "per_subgroup", m * n == 32);
     } else {
         set(p, "stream_k", 0);
+        set(p, "vec4", how.vec4 | how.pack); /* copies have rows of vectors */
         set(p, "pack", how.pack);
         set(p, "gathered", how.gathered);
     }
@@ -134,11 +136,12 @@ static void add_moves(const wfi_case_problem *problem, const block *b, uint32_t 
     const uint64_t row_a = problem->transpose_a ? problem->a : problem->c,
                    row_b = problem->transpose_b ? problem->c : problem->b;
     const uint32_t packs = problem->type == WF_TYPE_F32 && (row_a % 4 || row_b % 4) ? 1 : 0,
-                   gathers = problem->b % 4 ? 1 : 0;
+                   gathers = problem->b % 4 ? 1 : 0,
+                   vec4 = (row_a % 4 ? 0u : 1u) | (row_b % 4 ? 0u : 2u) | (gathers ? 0u : 4u);
     for (uint32_t pack = 0; pack <= packs; pack++)
         for (uint32_t gathered = 0; gathered <= gathers; gathered++)
             if (*count < MOST_POINTS)
-                add_block(points, count, "vector", b, split_k, (moves){pack * 3, gathered});
+                add_block(points, count, "vector", b, split_k, (moves){vec4, pack * 3, gathered});
 }
 
 static void add_tiles(const wfi_case_problem *problem, bool sliced, bench_point *points,
@@ -154,7 +157,7 @@ static void add_tiles(const wfi_case_problem *problem, bool sliced, bench_point 
             if (!sliced)
                 add_moves(problem, &list[i], s, points, count);
             else if (*count < MOST_POINTS)
-                add_block(points, count, "subgroup_k", &list[i], s, (moves){0, 0});
+                add_block(points, count, "subgroup_k", &list[i], s, (moves){0});
     }
 }
 
