@@ -182,7 +182,7 @@ static wf_result keep(solve *s)
                                         .iterations = s->out->iterations,
                                         .unit = s->unit,
                                         .norm = s->norm,
-                                        .mark = ldexp(s->mark, 2 * s->exponent),
+                                        .mark = s->mark,
                                         .mark_check = s->mark_check,
                                         .u = s->u};
     if (result == WF_SUCCESS && !p->keep(p->keep_user, &state))
@@ -251,7 +251,7 @@ static wf_result run(solve *s, const wf_mpi_laplace_state *from)
     const wf_mpi_laplace *l = s->l;
     frexp(s->unit, &s->exponent);
     s->wanted = pow(ldexp(l->cut.tolerance * s->norm, -s->exponent), 2);
-    s->mark = from ? ldexp(from->mark, -2 * s->exponent) : 0;
+    s->mark = from ? from->mark : 0;
     wf_result result = write_rows(s);
     const double start = MPI_Wtime();
     s->kept_at = start;

@@ -94,6 +94,16 @@ many -n 3 -- --continue u.ckpt
 fails 1 'another problem' -n 2 "$tool" $grid --omega 1.5 --continue u.ckpt
 printf 'x' | dd of=u.ckpt bs=1 seek=900 conv=notrunc 2>dd.out
 fails 1 'damaged' -n 2 "$tool" $grid --continue u.ckpt
+# The squares of these values are beyond f64.
+python3 - <<'END' || bad "large.npy"
+import array
+whole = open("border.npy", "rb").read()
+cells = array.array("d", [1e190 * v for v in array.array("d", whole[128:])])
+open("large.npy", "wb").write(whole[:128] + cells.tobytes())
+END
+one --border large.npy --type f64 --tolerance 1e-13 --check-every 8
+fails 1 'not met' -n 2 "$tool" $grid --max-iterations 60 --checkpoint u.ckpt --every 16
+many -n 3 -- --continue u.ckpt
 
 # Wrong usage is told once; a rank that loses its device ends all with its words.
 fails 2 'grid' -n 2 "$tool" laplace --grid 2x2
