@@ -104,6 +104,23 @@ END
 one --border large.npy --type f64 --tolerance 1e-13 --check-every 8
 fails 1 'not met' -n 2 "$tool" $grid --max-iterations 60 --checkpoint u.ckpt --every 16
 many -n 3 -- --continue u.ckpt
+# More iterations than --max-iterations has by default, and a history of as many checks.
+python3 - <<'END' || bad "long.ckpt"
+import json, zlib
+line, rest = open("u.ckpt", "rb").read().split(b"\n", 1)
+name, length, _ = line.split()
+head = json.loads(rest[:int(length)])
+u, history = head["arrays"]
+cells = rest[int(length):][:8 * u["count"]]
+head["facts"]["iterations"] = 12000000
+history["count"] = head["facts"]["iterations"] // 8
+checks = bytes(8 * history["count"])
+history["crc32"] = zlib.crc32(checks)
+text = json.dumps(head).encode()
+open("long.ckpt", "wb").write(b"%s %010d %08x\n" % (name, len(text), zlib.crc32(text)) + text
+                              + cells + checks)
+END
+fails 2 '12000000 iterations already' -n 2 "$tool" $grid --continue long.ckpt
 
 # Wrong usage is told once; a rank that loses its device ends all with its words.
 fails 2 'grid' -n 2 "$tool" laplace --grid 2x2

@@ -95,7 +95,8 @@ static bool is_word(const wfi_checkpoint *c, const char *name, const char *wante
 static int check(const wfi_laplace_keep *k, const char *path)
 {
     const wfi_checkpoint *c = &k->before;
-    const double iterations = wfi_checkpoint_find(c, "iterations"), every = k->part.check_every;
+    const double iterations = wfi_checkpoint_find(c, "iterations"), every = k->part.check_every,
+                 mark_check = wfi_checkpoint_find(c, "mark_check");
     if (!is_word(c, "method", wfi_laplace_method_text(k->grid)) ||
         !is_word(c, "type", wf_type_name(k->grid->type)) ||
         wfi_checkpoint_find(c, "nx") != k->grid->nx ||
@@ -113,7 +114,9 @@ static int check(const wfi_laplace_keep *k, const char *path)
     const bool ok = iterations >= every && iterations <= 1e9 && u && u->type == k->grid->type &&
                     u->count == cells(k) && history && history->type == WF_TYPE_F64 &&
                     (double)history->count == iterations / every &&
-                    wfi_checkpoint_find(c, "norm") > 0 && wfi_checkpoint_find(c, "unit") > 0;
+                    wfi_checkpoint_find(c, "norm") > 0 && wfi_checkpoint_find(c, "unit") > 0 &&
+                    wfi_checkpoint_find(c, "mark") >= 0 && mark_check >= 0 &&
+                    mark_check < iterations / every;
     return ok ? WFI_EXIT_DONE : wfi_run_error("%s: the checkpoint is not whole", path);
 }
 
@@ -123,8 +126,7 @@ int wfi_laplace_keep_read(wfi_laplace_keep *k, const char *path, void *whole, do
     if (code == WFI_EXIT_DONE)
         code = wfi_rank_share(k->rank->prints ? check(k, path) : WFI_EXIT_DONE);
     const double iterations = wfi_checkpoint_find(&k->before, "iterations");
-    const uint32_t most = k->grid->max_iterations;
-    if (code == WFI_EXIT_DONE && most && iterations >= most)
+    if (code == WFI_EXIT_DONE && iterations >= wfi_laplace_most_iterations(k->grid))
         code = k->rank->prints ? wfi_usage_error("laplace: %s has %.0f iterations already; "
                                                  "--max-iterations counts all of them",
                                                  path, iterations)

@@ -160,10 +160,15 @@ int wfi_laplace_write_field(const char *path, const wf_laplace_params *p, const 
 
 /* ----------------------------------------------------------------------------------------- text */
 
+uint32_t wfi_laplace_most_iterations(const wf_laplace_params *p)
+{
+    return p->max_iterations ? p->max_iterations : DEFAULT_ITERATIONS;
+}
+
 uint32_t wfi_laplace_most_checks(const wf_laplace_params *p)
 {
     const uint32_t every = p->check_every ? p->check_every : LEAST_DEFAULT_EVERY;
-    return (p->max_iterations ? p->max_iterations : DEFAULT_ITERATIONS) / every + 1;
+    return wfi_laplace_most_iterations(p) / every + 1;
 }
 
 const char *wfi_laplace_method_text(const wf_laplace_params *p)

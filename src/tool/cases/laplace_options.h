@@ -22,6 +22,7 @@ int wfi_laplace_make_field(const wfi_laplace_arguments *arguments, const wf_lapl
 /* As u.npy or u.png. */
 int wfi_laplace_write_field(const char *path, const wf_laplace_params *params, const void *u);
 
+uint32_t wfi_laplace_most_iterations(const wf_laplace_params *params);
 /* How long a history can become. */
 uint32_t wfi_laplace_most_checks(const wf_laplace_params *params);
 const char *wfi_laplace_method_text(const wf_laplace_params *params);
