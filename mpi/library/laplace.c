@@ -17,7 +17,7 @@ typedef struct solve {
     double mark;   /* the last square that was progress, and its check */
     uint32_t mark_check;
     double kept_at;
-    bool keep_due;
+    bool checked; /* there is an outcome to tell the application of */
     unsigned char *u;
     wf_mpi_laplace_result *out;
 } solve;
@@ -157,7 +157,7 @@ static bool reduce(solve *s, wf_result *result, double sums[SUMS])
         own = wf_laplace_slab_residual(s->l->slab, &here[SQUARES], &here[SCALES]);
     here[FAILED] = own != WF_SUCCESS;
     const wf_laplace_params *p = &s->l->grid;
-    here[CANCELLED] = own == WF_SUCCESS && p->progress &&
+    here[CANCELLED] = own == WF_SUCCESS && p->progress && s->checked &&
                       !p->progress(p->user, s->out->iterations, s->out->residual);
     here[KEEP] = is_keep_due(s);
     MPI_Allreduce(here, sums, SUMS, MPI_DOUBLE, MPI_SUM, s->l->ranks.comm);
@@ -213,6 +213,7 @@ static wf_result advance(solve *s, bool *more)
         return wfi_ranks_agree(&l->ranks, own);
     out->iterations += made;
     out->checks++;
+    s->checked = true;
     out->residual = ldexp(sqrt(sums[SQUARES]), s->exponent) / s->norm;
     const wf_laplace_params *p = &l->grid;
     if (p->history && out->checks <= p->history_room)

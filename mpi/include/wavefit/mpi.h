@@ -201,9 +201,9 @@ typedef struct wf_mpi_laplace wf_mpi_laplace;
 typedef struct wf_mpi_laplace_params {
     size_t size;
     /* Collective but for its tuning, history and user: the whole grid. progress is called in each
-     * check on all ranks; where one rank's returns false, all stop. stages must be NULL. With
-     * Jacobi the tuning of the first rank that has rows chooses for all, as that of
-     * wf_mpi_stencil_params. */
+     * check but a solve's first, on all ranks, with the outcome of the one before; where one rank's
+     * returns false, all stop. stages must be NULL. With Jacobi the tuning of the first rank that
+     * has rows chooses for all, as that of wf_mpi_stencil_params. */
     const wf_laplace_params *grid;
     const double *weights; /* as those of wf_mpi_himeno_params */
     wf_mpi_trace *trace;   /* NULL: not kept */
