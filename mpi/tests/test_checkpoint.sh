@@ -62,6 +62,7 @@ else
         --checkpoint n.ckpt --every 4
     rm -f n.ckpt o.ckpt
 fi
+: >left # before ls looks
 ls | grep -vE '^(p\.ckpt|one\.npy|out|err|err\.tool|cmp\.out)$' >left
 [ "$(cat left)" = left ] || bad "left behind: $(tr '\n' ' ' <left)"
 
