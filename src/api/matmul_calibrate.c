@@ -373,17 +373,28 @@ static uint64_t matrix_bytes(const wf_caps *caps)
     return bytes & ~UINT64_C(255);
 }
 
-static wf_result keep(wf_device *device, const wfi_kept_rates *rates, bool discard,
-                      wf_calibration *out)
+static void keep(wf_device *device, const wfi_kept_rates *rates, wf_calibration *out)
 {
     char error[512];
-    if (discard)
-        return WF_SUCCESS;
     out->kept = wfi_tuning_keep_rates(device, rates, error);
     if (!out->kept)
         wfi_log_write(&device->log, WF_LOG_WARNING, "%s; the rates hold for this device object",
                       error);
-    return WF_SUCCESS;
+}
+
+/* Rates that do not predict what they were measured by are not used. */
+static void judge(wf_device *device, const wfi_kept_rates *rates, bool discard, wf_calibration *out)
+{
+    out->points = rates->points;
+    out->error = rates->error_permille * 1e-3;
+    out->measured = rates->error_permille <= WFI_MOST_RATES_ERROR_PERMILLE;
+    if (!out->measured)
+        wfi_log_write(&device->log, WF_LOG_WARNING,
+                      "wf_calibrate: the rates predict %u products with an error of %.0f %% in the "
+                      "median, over %.0f %%: they are not used",
+                      out->points, out->error * 100, WFI_MOST_RATES_ERROR_PERMILLE * 0.1);
+    else if (!discard)
+        keep(device, rates, out);
 }
 
 static wf_result calibrate(wf_device *device, const wf_calibrate_params *params,
@@ -401,12 +412,8 @@ static wf_result calibrate(wf_device *device, const wf_calibrate_params *params,
     if (result == WF_SUCCESS)
         result = fit(&c, memory_us, &rates);
     end(&c);
-    if (result == WF_SUCCESS)
-        result = keep(device, &rates, params->discard, out);
     if (result == WF_SUCCESS) {
-        out->measured = true;
-        out->points = rates.points;
-        out->error = rates.error_permille * 1e-3;
+        judge(device, &rates, params->discard, out);
         out->seconds = wfi_host_seconds() - c.begun;
     }
     return result;

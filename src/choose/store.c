@@ -122,17 +122,18 @@ static void end(struct wfi_tuning *tuning)
     wfi_free(tuning);
 }
 
-static bool are_of_this_driver(const wf_device *device, const wfi_kept_rates *kept)
+/* Those that were measured with this driver, and predict what they were measured by. */
+static bool are_of_use(const wf_device *device, const wfi_kept_rates *kept)
 {
     return kept->there && kept->driver_id == device->caps.driver_id &&
-           kept->driver_version == device->caps.driver_version;
+           kept->driver_version == device->caps.driver_version &&
+           kept->error_permille <= WFI_MOST_RATES_ERROR_PERMILLE;
 }
 
-/* Those that were measured with this driver. */
 static void take_rates(const wf_device *device, struct wfi_tuning *tuning)
 {
     const wfi_kept_rates *kept = &tuning->own.rates;
-    tuning->has_rates = are_of_this_driver(device, kept);
+    tuning->has_rates = are_of_use(device, kept);
     if (tuning->has_rates)
         tuning->rates = kept->matmul;
 }
@@ -395,8 +396,8 @@ static wf_result load_text(wf_device *device, const void *data, size_t bytes)
     else if (!same_limits(&given.device, &facts) || given.device.device_id != facts.device_id)
         result = wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                           "tuning data: they are of %s, not of %s", given.device.name, facts.name);
-    /* Those of another driver are of no use, and a search that goes on reads the present ones. */
-    if (result == WF_SUCCESS && are_of_this_driver(device, &given.rates) && !tuning->searching) {
+    /* A search that goes on reads the present ones. */
+    if (result == WF_SUCCESS && are_of_use(device, &given.rates) && !tuning->searching) {
         tuning->own.rates = given.rates;
         take_rates(device, tuning);
         tuning->rates_kept = false;

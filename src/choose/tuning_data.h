@@ -60,6 +60,10 @@ typedef struct wfi_device_facts {
     bool modelled; /* rows made from compiler statistics, not measured */
 } wfi_device_facts;
 
+/* Of rates that are used. More means that the model is not of such a device, or that other work
+ * disturbed the times: such points count less in the fit itself (rates_fit.c). */
+#define WFI_MOST_RATES_ERROR_PERMILLE 200
+
 /* What was measured of the device (wf_calibrate). */
 typedef struct wfi_kept_rates {
     bool there;

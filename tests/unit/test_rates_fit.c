@@ -16,6 +16,8 @@
 #include "picking.h"
 #include "profiles/matmul.h"
 
+#define MOST_ERROR 0.2 /* of rates that are used (wavefit.h) */
+
 enum { BLOCKS = 6, SIZES = 7, POINTS = BLOCKS * SIZES };
 
 typedef struct planted {
@@ -145,6 +147,21 @@ static void rates_without_points_follow_the_others(void **state)
                        0.5);
 }
 
+/* Times that no rates explain leave an error that is told from noise. */
+static void times_of_nothing_are_told(void **state)
+{
+    (void)state;
+    static planted p;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        wfi_rates found;
+        plant(&p, seed, 1, 0.1);
+        assert_true(wfi_matmul_fit_rates(p.timed, POINTS, &p.guess, &found) < MOST_ERROR);
+        for (int i = 0; i < POINTS; i++)
+            p.timed[i].us *= exp2(6 * uniform());
+        assert_true(wfi_matmul_fit_rates(p.timed, POINTS, &p.guess, &found) > MOST_ERROR);
+    }
+}
+
 static void few_points_are_refused(void **state)
 {
     (void)state;
@@ -188,6 +205,7 @@ int main(void)
         cmocka_unit_test(planted_rates_are_found),
         cmocka_unit_test(outliers_do_no_harm),
         cmocka_unit_test(rates_without_points_follow_the_others),
+        cmocka_unit_test(times_of_nothing_are_told),
         cmocka_unit_test(few_points_are_refused),
         cmocka_unit_test(choices_follow_rates),
     };

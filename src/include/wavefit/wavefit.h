@@ -2169,7 +2169,8 @@ typedef struct wf_calibrate_params {
 
 typedef struct wf_calibration {
     size_t size;
-    bool measured;   /* the model has rates of this device and driver */
+    bool measured;   /* the model has rates of this device and driver; after wf_calibrate, those
+                      * that it measured: not where the error is over 0.2 */
     bool kept;       /* they are in the tuning file; else they hold as long as the device object */
     uint32_t points; /* that were timed */
     double error;    /* median of the relative errors of their predicted times */
@@ -2179,7 +2180,9 @@ typedef struct wf_calibration {
 /* Times a few products and works out the rates that the model chooses by, for sizes that nobody
  * measured. Blocks; uses the device's own queue. wavefit calls it by itself nowhere; choices of
  * plans made before stay as they are. What it finds is kept in the tuning file beside the rows, for
- * this driver's version, until wf_tuning_forget removes the file.
+ * this driver's version, until wf_tuning_forget removes the file. Rates that predict the products
+ * that they were measured by with an error of more than 20 % in the median are not used: `measured`
+ * is false, and what was kept before stays.
  *
  * Errors: WF_ERROR_UNSUPPORTED (the model of such devices has no rates; a search is under way; the
  * device runs too few of the products), and those of wf_matmul_plan. */

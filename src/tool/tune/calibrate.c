@@ -44,6 +44,13 @@ int wfi_calibrate_print(wfi_session *session, double seconds)
     const wf_result result = wf_calibrate(session->device, &params, &found);
     if (result != WF_SUCCESS)
         return wfi_session_error(session, result);
+    if (!found.measured) {
+        wfi_line(4,
+                 "%s: rates by %u products in %.1f s predict them with an error of %.0f %% in the "
+                 "median and are not used",
+                 session->caps->name, found.points, found.seconds, found.error * 100);
+        return WFI_EXIT_FAILED;
+    }
     const char *path = wf_tuning_path(session->device);
     wfi_line(4,
              "%s: rates by %u products in %.1f s, which they predict within %.0f %% in the "
