@@ -358,8 +358,13 @@ static wf_result look_at_rows(wf_device *device, const wf_laplace_params *given,
     if (rows.first > params.ny || rows.count > params.ny - rows.first || !(unit >= 0) ||
         (rows.count && !rows.own))
         return WF_ERROR_INVALID_ARGUMENT;
-    const bool around =
-        (rows.lower || rows.first == 0) && (rows.upper || rows.first + rows.count == params.ny);
+    const uint32_t end = rows.first + rows.count;
+    if (unit > 0 && rows.count &&
+        ((rows.first == 1 && !rows.lower) || (end + 1 == params.ny && !rows.upper)))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_laplace_rows_look: rows %u to %u lie beside a border that is not given",
+                        rows.first, end);
+    const bool around = (rows.lower || rows.first == 0) && (rows.upper || end == params.ny);
     result = wfi_laplace_find_largest(device, &rows, &sums);
     if (result == WF_SUCCESS && unit > 0)
         wfi_laplace_find_border(&rows, unit, &sums);

@@ -270,10 +270,42 @@ static void bad_requests(void **state)
     free_problem(&p);
 }
 
+/* Inner rows beside a border, whose cells the caller has or has not; rows further in need none. */
+static void borders_are_needed(void **state)
+{
+    problem p;
+    wf_laplace_rows_found found = {.size = sizeof found};
+    make_problem(&p, (wf_laplace_params){.nx = 16, .ny = 30}, 1);
+    const unsigned char *rows = p.start, *last = rows + 29 * p.row_bytes;
+    const struct {
+        uint32_t first, count;
+        const void *lower, *upper;
+        double unit;
+        wf_result result;
+    } cases[] = {{1, 9, NULL, NULL, 1, WF_ERROR_INVALID_ARGUMENT},
+                 {1, 9, rows, NULL, 1, WF_SUCCESS},
+                 {20, 9, NULL, NULL, 1, WF_ERROR_INVALID_ARGUMENT},
+                 {20, 9, NULL, last, 1, WF_SUCCESS},
+                 {1, 28, rows, NULL, 1, WF_ERROR_INVALID_ARGUMENT},
+                 {1, 28, NULL, NULL, 0, WF_SUCCESS},
+                 {2, 26, NULL, NULL, 1, WF_SUCCESS},
+                 {1, 0, NULL, NULL, 1, WF_SUCCESS}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        test_expect_errors(cases[i].result != WF_SUCCESS);
+        assert_int_equal(wf_laplace_rows_look(*state, &p.params, cases[i].first, cases[i].count,
+                                              rows + cases[i].first * p.row_bytes, cases[i].lower,
+                                              cases[i].upper, cases[i].unit, &found),
+                         cases[i].result);
+    }
+    test_expect_errors(false);
+    free_problem(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slabs_are_the_whole),
+        cmocka_unit_test(borders_are_needed),
         cmocka_unit_test(bad_requests),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);

@@ -2012,7 +2012,8 @@ typedef struct wf_laplace_rows_found {
 } wf_laplace_rows_found;
 
 /* `rows` are those of the grid from first_row on, and lower and upper the one before and the one
- * behind them; NULL: there is none, or no residual is asked for. unit 0: the largest alone. */
+ * behind them; NULL: there is none, or no residual is asked for. unit 0: the largest alone; else
+ * rows beside a border need it. */
 WF_API wf_result wf_laplace_rows_look(wf_device *device, const wf_laplace_params *grid,
                                       uint32_t first_row, uint32_t count, const void *rows,
                                       const void *lower, const void *upper, double unit,
