@@ -13,6 +13,7 @@
  * at least, so that this is a sixty-fourth of the work. */
 #define ROWS_AN_ITERATION 256
 #define MOST_ITERATIONS 16
+#define MOST_PASS (UINT32_MAX / 4) /* so that rows of two halos can be counted */
 
 /* ----------------------------------------------------------------------------------------- cuts */
 
@@ -121,13 +122,18 @@ static wf_result check_rows(const wf_laplace_slab *s, const wf_laplace_cut *cut)
     const bool cut_rows = rows < s->grid.ny,
                fits = s->first < s->grid.ny && rows >= 2 && rows <= s->grid.ny - s->first,
                thick = !cut_rows || rows >= s->halo, even = s->first % cut->unit == 0,
-               passes = s->most > 0 && (is_sor(s) || s->most == cut->iterations);
-    if (fits && thick && even && passes)
+               around = (s->first == 0 || s->first >= s->halo) &&
+                        (s->end == s->grid.ny || s->grid.ny - s->end >= s->halo),
+               passes =
+                   s->most > 0 && (is_sor(s) ? s->most <= MOST_PASS : s->most == cut->iterations);
+    if (fits && thick && around && even && passes)
         return WF_SUCCESS;
-    return wfi_fail(&s->device->log, WF_ERROR_INVALID_ARGUMENT,
-                    "wf_laplace_slab_create: rows %u to %u of a grid of %u, %u iterations a pass; "
-                    "a part begins at a multiple of %u and has the %u rows of a halo at least",
-                    s->first, s->end, s->grid.ny, s->most, cut->unit, s->halo);
+    return wfi_fail(
+        &s->device->log, WF_ERROR_INVALID_ARGUMENT,
+        "wf_laplace_slab_create: rows %u to %u of a grid of %u, %u iterations a pass; "
+        "a part begins at a multiple of %u and has the %u rows of a halo at least, as what lies "
+        "beside it does",
+        s->first, s->end, s->grid.ny, s->most, cut->unit, s->halo);
 }
 
 /* Which rows the arrays hold. Some of Jacobi's kernels load the row behind those that they need. */

@@ -257,7 +257,15 @@ static void bad_requests(void **state)
     assert_int_equal(wf_laplace_slab_create(*state, &params, &s), WF_ERROR_INVALID_ARGUMENT);
     params.rows = 27;
     assert_int_equal(wf_laplace_slab_create(*state, &params, &s), WF_ERROR_INVALID_ARGUMENT);
+    params.rows = 24; /* of the two behind it no part can be made */
+    assert_int_equal(wf_laplace_slab_create(*state, &params, &s), WF_ERROR_INVALID_ARGUMENT);
+    params.first_row = 2;
     params.rows = 8;
+    assert_int_equal(wf_laplace_slab_create(*state, &params, &s), WF_ERROR_INVALID_ARGUMENT);
+    params.first_row = 4;
+    params.iterations = UINT32_C(0x80000001); /* twice as many are 2 in 32 bits */
+    assert_int_equal(wf_laplace_slab_create(*state, &params, &s), WF_ERROR_INVALID_ARGUMENT);
+    params.iterations = 2;
     assert_int_equal(wf_laplace_slab_create(*state, &params, &s), WF_SUCCESS);
     assert_int_equal(wf_laplace_slab_pass_begin(s, 3), WF_ERROR_INVALID_ARGUMENT);
     assert_int_equal(wf_laplace_slab_pass_next(s, 1, NULL), WF_ERROR_INVALID_ARGUMENT);
