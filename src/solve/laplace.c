@@ -89,7 +89,7 @@ void wfi_laplace_fill_defaults(wf_laplace_params *p)
 static wf_result true_residual(wf_device *device, const wfi_laplace_rows *rows, long double norm,
                                double largest_u, double *residual, double *scale)
 {
-    wfi_laplace_found found;
+    wfi_laplace_found found = {0};
     const wf_result result = wfi_laplace_find_residual(device, rows, largest_u, &found);
     *residual = (double)(sqrtl(found.residual) * largest_u / norm);
     *scale = (double)(sqrtl(found.scale) * largest_u / norm);
