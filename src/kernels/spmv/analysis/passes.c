@@ -58,6 +58,7 @@ typedef struct compiling {
 static void *compile_some(void *user)
 {
     compiling *c = user;
+    const wfi_heap outer = wfi_heap_enter_device(c->passes->device);
     uint32_t i;
     while ((i = atomic_fetch_add(&c->next, 1)) < c->passes->count) {
         wfi_pass *pass = &c->passes->items[i];
@@ -68,17 +69,20 @@ static void *compile_some(void *user)
         if (result != WF_SUCCESS)
             atomic_store(&c->result, result);
     }
+    wfi_heap_leave(outer, WF_SUCCESS);
     return NULL;
 }
 
-/* A driver takes milliseconds for each kernel, and the first analysis needs a dozen or two. */
+/* A driver takes milliseconds for each kernel, and the first analysis needs a dozen or two. An
+ * adopted device's application says on which threads they compile. */
 static wf_result take_pipelines(wfi_passes *passes)
 {
     wfi_thread threads[WFI_MOST_WORKERS];
     compiling c = {.passes = passes};
     uint32_t count = 0, wanted = take_compiled(passes);
     wanted = wanted < wfi_copy_threads() ? wanted : wfi_copy_threads();
-    while (count + 1 < wanted && wfi_thread_start(&threads[count], compile_some, &c))
+    while (count + 1 < wanted && !passes->device->adopted &&
+           wfi_thread_start(&threads[count], compile_some, &c))
         count++;
     if (wanted)
         compile_some(&c);
