@@ -296,8 +296,8 @@ typedef struct wf_device_params {
      * own objects and arrays, in calls that have a device (wf_*_check have none) or these
      * parameters. What the C library allocates for files and threads is not wavefit's to redirect.
      * Copied; NULL: the driver's own, and malloc. The functions are called from any thread that
-     * calls wavefit or runs a job, must not call wavefit themselves, and must work until the last
-     * object of the device is destroyed. */
+     * calls wavefit or runs a job and from threads of wavefit's own, must not call wavefit
+     * themselves, and must work until the last object of the device is destroyed. */
     const VkAllocationCallbacks *allocator;
     /* The folder that keeps compiled pipelines and tuning data between runs. NULL:
      * $XDG_CACHE_HOME/wavefit or $HOME/.cache/wavefit; "": none. A stale or damaged pipeline cache
@@ -992,8 +992,8 @@ typedef struct wf_measure_params {
     double budget_seconds; /* 0: 1 s */
     bool cold;             /* evict the caches before each sample by writing a large buffer */
     bool warm;             /* leave out the warm-up: the device was busy until just now */
-    /* The warm-up ends when runs have got no faster for so long. 0: 0.3 s, for devices that were
-     * idle. */
+    /* The warm-up ends when runs have got no faster for so long, and after 2 s at the latest. 0:
+     * 0.3 s, for devices that were idle. */
     double warm_up_seconds;
 } wf_measure_params;
 
