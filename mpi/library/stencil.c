@@ -48,6 +48,9 @@ static wfi_blocks_axis along(const wf_mpi_stencil *s, int axis)
 static wf_result divide_axis(wf_mpi_stencil *s, int axis, const double *weights)
 {
     wfi_blocks_axis cells = along(s, axis);
+    /* What a block holds along i and j must be a grid of the stencil's: 2 radius + 1. */
+    if (axis < 2 && s->cut.steps == 1 && s->grid.border != WF_BORDER_PERIODIC)
+        cells.least++;
     const uint32_t *first = s->blocks.first[axis];
     wf_result result = wfi_blocks_divide(&s->ranks, &s->blocks, axis, &cells, weights);
     bool thin = false;

@@ -65,6 +65,9 @@ if [ -z "$brief" ]; then
     many -n 4 -- --blocks 2x2x1
     one --grid 30x41 --radius 2 --border neumann --shape box --type f64 --steps 3
     many -n 4 env WAVEFIT_MPI_SHARED=0 -- --blocks 2x2x1
+    # A cell beside a halo of one would be no grid of the stencil's: one block has all.
+    one --grid 3x12x9 --steps 2
+    many -n 2 -- --blocks 2x1x1
     # Fewer cells than the blocks' halos together: the third has none.
     one --grid 10x12x9 --radius 2 --type f16 --steps 2
     many -n 3 -- --blocks 3x1x1
