@@ -14,7 +14,7 @@
 /* An idle GPU takes time to raise its clocks (an H100 over a second, from 345 MHz). */
 #define WARM_UP_SECONDS 0.3
 #define WARM_UP_MOST_SECONDS 2.0
-#define WARM_UP_GAIN 0.01                 /* warm: runs gained less in a stretch of time */
+#define WARM_UP_GAIN 0.01                 /* warm: runs gained less in WARM_UP_SECONDS */
 #define EVICT_BYTES (UINT64_C(256) << 20) /* over any device's last-level cache */
 
 static int compare_doubles(const void *a, const void *b)
@@ -117,7 +117,7 @@ static wf_result size_batch(measurement *m, wf_timing *timing)
 }
 
 /* Runs batches until they get no faster, where the device raises its clock under work. */
-static wf_result warm_up(measurement *m, double stretch, wf_timing *timing)
+static wf_result warm_up(measurement *m, wf_timing *timing)
 {
     const double start = wfi_host_seconds();
     double before = 0, best = 0, checked = start;
@@ -131,7 +131,7 @@ static wf_result warm_up(measurement *m, double stretch, wf_timing *timing)
         const double now = wfi_host_seconds();
         if (now - start > WARM_UP_MOST_SECONDS)
             break;
-        if (now - checked < stretch)
+        if (now - checked < WARM_UP_SECONDS)
             continue;
         if (before > 0 && best > before * (1 - WARM_UP_GAIN))
             break;
@@ -183,9 +183,7 @@ wf_result wfi_measure(wf_device *device, wfi_record_fn record, wfi_next_fn next,
     if (result == WF_SUCCESS)
         result = size_batch(&m, timing);
     if (result == WF_SUCCESS && !(params && (params->warm || params->repeat == 1)))
-        result = warm_up(
-            &m, params && params->warm_up_seconds > 0 ? params->warm_up_seconds : WARM_UP_SECONDS,
-            timing);
+        result = warm_up(&m, timing);
     if (result == WF_SUCCESS)
         result = take_samples(&m, params, timing);
     timing->batch = m.batch;

@@ -992,9 +992,6 @@ typedef struct wf_measure_params {
     double budget_seconds; /* 0: 1 s */
     bool cold;             /* evict the caches before each sample by writing a large buffer */
     bool warm;             /* leave out the warm-up: the device was busy until just now */
-    /* The warm-up ends when runs have got no faster for so long, and after 2 s at the latest. 0:
-     * 0.3 s, for devices that were idle. */
-    double warm_up_seconds;
 } wf_measure_params;
 
 typedef struct wf_timing {

@@ -8,9 +8,6 @@
 #include "tool/cli/sort.h"
 #include "tool/cli/table.h"
 
-/* After a pause of about a second an H200 ran at a fraction of its clock for more than 80 ms. */
-#define CLOCK_STAYS 0.25
-#define SHORT_WARM_UP 0.08
 #define SOLVES 5u        /* timed, or as many as are begun in */
 #define SOLVES_SECONDS 5 /* this time */
 
@@ -71,15 +68,10 @@ static void time_kernels(wfi_session *session, wf_plan *plan, const wf_bindings 
 wf_result wfi_case_time(wfi_session *session, wf_plan *plan, const wf_bindings *bindings,
                         double budget_seconds, wfi_result_case *c)
 {
-    const bool busy = session->many_cases && session->timed_at > 0 &&
-                      wfi_host_seconds() - session->timed_at < CLOCK_STAYS;
-    const wf_measure_params params = {.size = sizeof params,
-                                      .repeat = session->common->repeat,
-                                      .budget_seconds = budget_seconds,
-                                      .warm_up_seconds = busy ? SHORT_WARM_UP : 0};
+    const wf_measure_params params = {
+        .size = sizeof params, .repeat = session->common->repeat, .budget_seconds = budget_seconds};
     wfi_case_stage(session, c, WFI_STAGE_TIME);
-    wf_result result = wf_plan_measure(plan, bindings, &params, &c->timing);
-    session->timed_at = wfi_host_seconds();
+    const wf_result result = wf_plan_measure(plan, bindings, &params, &c->timing);
     if (result != WF_SUCCESS)
         return result;
     c->has_timing = true;

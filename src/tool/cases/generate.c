@@ -376,6 +376,10 @@ static bool fits(const wanted *w, const char *text, char message[256])
         rows *= (double)w->size;
     }
     const double entries = rows * per_row - border * k->per_border;
+    if (entries > UINT32_MAX) {
+        snprintf(message, 256, "%.100s has %.3g entries, more than %u", text, entries, UINT32_MAX);
+        return false;
+    }
     const double bytes =
         k->per_row ? wfi_csr_bytes(entries > 0 ? entries : 0, (uint32_t)rows, (uint32_t)rows) : 0;
     if (bytes <= wfi_physical_memory())

@@ -17,8 +17,6 @@ typedef struct wfi_session {
     char error[1024];      /* the library's last error line */
     double copy_bandwidth; /* NaN until asked for */
     double fma_f32;
-    bool many_cases;            /* one behind another: their warm-ups may be short */
-    double timed_at;            /* host's clock at the end of the last measurement */
     double narrow_rate;         /* of a study's 16- or 8-bit products; 0 until asked for */
     wfi_result_kernel *kernels; /* room for WFI_MAX_KERNELS: time each of a plan; NULL: do not */
     uint32_t peak_count;        /* written with the results */

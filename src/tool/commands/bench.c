@@ -89,7 +89,6 @@ static uint32_t run_suite(wfi_session *session, const bench_suite *asked, bool h
     const double start = wfi_host_seconds();
     const double budget = asked->drawn ? 0.25 : asked->quick ? 0.4 : 1.5;
     uint32_t count = 0;
-    session->many_cases = asked->drawn;
     for (uint32_t i = 0; i < asked->count; i++) {
         const wfi_case_problem *line = &asked->lines[i];
         if ((asked->quick && !line->quick) || (cpu && !line->cpu && !asked->drawn))
