@@ -273,6 +273,28 @@ static bool is_cut(const wfi_part_axis *axis)
     return axis->there[WFI_LOWER] || axis->there[WFI_UPPER];
 }
 
+/* Whether this subdomain and those beside it have what a pass takes from a neighbour. */
+static wf_result thick(const wf_himeno *h, const char *function)
+{
+    static const char *const names[] = {"cells", "rows", "planes"};
+    const uint32_t steps = wfi_himeno_steps(&h->choice.point),
+                   inner[] = {h->params.ni - 2, h->params.nj - 2, h->params.nk - 2};
+    for (int axis = 0; axis < 3; axis++) {
+        const wfi_part_axis *a = &h->axes[axis];
+        if (a->end - a->begin < steps && (axis == 2 || is_cut(a)))
+            return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
+                            "%s: a subdomain of %u %s is thinner than the %u iterations of a pass",
+                            function, a->end - a->begin, names[axis], steps);
+        if ((a->begin > 0 && a->begin < steps) ||
+            (a->end < inner[axis] && inner[axis] - a->end < steps))
+            return wfi_fail(&h->device->log, WF_ERROR_INVALID_ARGUMENT,
+                            "%s: %u and %u %s beside the subdomain are thinner than the %u "
+                            "iterations of a pass",
+                            function, a->begin, inner[axis] - a->end, names[axis], steps);
+    }
+    return WF_SUCCESS;
+}
+
 wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno_params *given)
 {
     const wfi_log *log = &h->device->log;
@@ -297,19 +319,7 @@ wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno
         result = wfi_himeno_require_cuts(h, function);
     if (result != WF_SUCCESS || !h->subdomain)
         return result;
-    const uint32_t steps = wfi_himeno_steps(&h->choice.point);
-    for (int axis = 0; axis < 3; axis++) {
-        const wfi_part_axis *a = &h->axes[axis];
-        if (a->end - a->begin < steps && (axis == 2 || is_cut(a)))
-            return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
-                            "%s: a subdomain of %u %s is thinner than the %u iterations of a pass",
-                            function, a->end - a->begin,
-                            axis == 0   ? "cells"
-                            : axis == 1 ? "rows"
-                                        : "planes",
-                            steps);
-    }
-    return WF_SUCCESS;
+    return thick(h, function);
 }
 
 static wf_result create(wf_device *device, const wf_himeno_params *given, wf_himeno **out)

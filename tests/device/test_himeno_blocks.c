@@ -262,6 +262,14 @@ static void bad_blocks(void **state)
     assert_int_equal(wf_himeno_create(*state, &params, &h), WF_ERROR_INVALID_ARGUMENT);
     params.rows = NJ;
     assert_int_equal(wf_himeno_create(*state, &params, &h), WF_ERROR_INVALID_ARGUMENT);
+    params.rows = NJ - 4; /* as thick as can be, but what lies below or above it is not */
+    params.first_row = 2;
+    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_ERROR_INVALID_ARGUMENT);
+    params.first_row = 0;
+    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_ERROR_INVALID_ARGUMENT);
+    params.rows = NJ - 2 - 3;
+    assert_int_equal(wf_himeno_create(*state, &params, &h), WF_SUCCESS);
+    wf_himeno_destroy(h);
     params.rows = 0;
     params.cells = 8;
     params.first_cell = NI - 8;

@@ -68,7 +68,8 @@ static uint64_t shared_bytes(const wfi_point *point)
 #define MEAN_ROW 5.5
 /* Rows of one entry, of which sliced and equal load four: for matrices that equal has under way at
  * once, too, when there are so many entries (400,000 random columns take equal 6.2 us, stream 5.5,
- * a diagonal of 1.5 million 12.5 and 6.0; H200). */
+ * a diagonal of 1.5 million 12.5 and 6.0, but 565,000 rows, half of them empty, 8.4 and 9.0;
+ * H200). */
 #define LONE_ROW 1.5
 #define LONE_ENTRIES 400000
 
