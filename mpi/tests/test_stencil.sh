@@ -69,7 +69,7 @@ if [ -z "$brief" ]; then
     one --grid 3x12x9 --steps 2
     many -n 2 -- --blocks 2x1x1
     # Fewer cells than the blocks' halos together: the third has none.
-    one --grid 10x12x9 --radius 2 --type f16 --steps 2
+    one --grid 10x12x9 --radius 4 --type f16 --steps 2
     many -n 3 -- --blocks 3x1x1
 fi
 

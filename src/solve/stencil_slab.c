@@ -124,10 +124,16 @@ static uint32_t held_cells(const wf_stencil_slab *s, int axis)
                       held_from(s, axis));
 }
 
+/* What a block holds where the grid ends must be a grid of the stencil's: 2 radius + 1. */
+static uint32_t least_cells(const wf_stencil_slab *s)
+{
+    return s->cut.halo + (s->cut.steps == 1 && s->grid.border != WF_BORDER_PERIODIC);
+}
+
 static bool is_part(const wf_stencil_slab *s, uint32_t n, uint32_t first, uint32_t count)
 {
     return count <= n && first <= n - count && (count || !first) &&
-           (!count || count == n || count >= s->cut.halo);
+           (!count || count == n || count >= least_cells(s));
 }
 
 #define ROW_CELLS 32 /* rows of blocks are as many of them, so that vectors are aligned */
@@ -140,8 +146,8 @@ static wf_result hold_block(wf_stencil_slab *s, const wf_stencil_slab_params *pa
         !is_part(s, rows, params->first_row, params->rows))
         return wfi_fail(&s->device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_stencil_slab_create: %u rows and %u cells of a grid of %u and %u; a "
-                        "block has the %u of a halo at least",
-                        params->rows, params->cells, rows, s->grid.nx, s->cut.halo);
+                        "block has %u at least",
+                        params->rows, params->cells, rows, s->grid.nx, least_cells(s));
     s->axes[0] = axis_of(s, s->grid.nx, params->first_cell, params->cells);
     s->axes[1] = axis_of(s, rows, params->first_row, params->rows);
     s->axes[2] = axis_of(s, s->cut.planes, s->first, s->end - s->first);

@@ -219,7 +219,8 @@ static void blocks_are_the_whole(void **state)
         run_whole(*state, &f, &tunings[n]);
         assert_true(is_right(*state, &f, &tunings[n], n % 2 ? six : eight, WF_HALO_SIDES));
     }
-    /* Every side counts: with several iterations a pass the corners, too. */
+    /* Sides count, of which every fifth is left out here: with several iterations a pass the
+     * corners, too. */
     for (uint32_t side = 0; side < WF_HALO_SIDES; side += 5)
         assert_false(is_right(*state, &f, &tunings[3], eight, side));
     free_field(&f);
@@ -269,7 +270,7 @@ static void bad_blocks(void **state)
     assert_int_equal(wf_himeno_create(*state, &params, &h), WF_ERROR_INVALID_ARGUMENT);
     params.rows = NJ - 2 - 3;
     assert_int_equal(wf_himeno_create(*state, &params, &h), WF_SUCCESS);
-    wf_himeno_destroy(h);
+    wf_himeno_destroy(&h);
     params.rows = 0;
     params.cells = 8;
     params.first_cell = NI - 8;

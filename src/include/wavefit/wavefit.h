@@ -1680,7 +1680,8 @@ WF_API wf_result wf_himeno_plan_cut(wf_device *device, const wf_himeno_params *p
 
 /* Error: WF_ERROR_INVALID_ARGUMENT (it is no subdomain). */
 WF_API wf_result wf_himeno_halos(wf_himeno *himeno, wf_halo *halo);
-/* Has passes that are begun from now on use buffers of the caller's for halos. */
+/* Has passes that are begun from now on use buffers of the caller's for halos. They must live as
+ * long as `himeno`, whose descriptor sets name them. */
 WF_API wf_result wf_himeno_bind_halos(wf_himeno *himeno, const wf_halo_bindings *halos);
 /* Makes one pass of 1 to cut.steps iterations over a subdomain: takes its neighbours' planes from
  * `from` of its halo if `arrived` (not behind wf_himeno_start and wf_himeno_write, which set
@@ -1829,7 +1830,8 @@ typedef struct wf_stencil_slab_params {
     const wf_stencil_params *grid; /* the whole one; its tuning names the cut's choice */
     uint32_t first_plane, planes;
     /* A block: its rows of a plane (in two dimensions: 0) and its cells of a row, as many as a halo
-     * has planes at least. 0 of them: all. */
+     * has planes at least, and one more where a pass makes one step and the grid is not periodic. 0
+     * of them: all. */
     uint32_t first_row, rows;
     uint32_t first_cell, cells;
 } wf_stencil_slab_params;
@@ -1840,8 +1842,7 @@ WF_API wf_result wf_stencil_slab_create(wf_device *device, const wf_stencil_slab
 /* As the functions of the same names do for wf_himeno, but that the first pass, too, takes its
  * neighbours' planes: wf_stencil_slab_write leaves the boundary planes that it was given. Both it
  * and wf_stencil_slab_read move the part's own planes, of a block its own cells packed, and block.
- * A pass makes 1 to cut.steps steps,
- * the same on all parts. */
+ * A pass makes 1 to cut.steps steps, the same on all parts. */
 WF_API wf_result wf_stencil_slab_halos(wf_stencil_slab *slab, wf_halo *halo);
 WF_API wf_result wf_stencil_slab_bind_halos(wf_stencil_slab *slab, const wf_halo_bindings *halos);
 WF_API wf_result wf_stencil_slab_write(wf_stencil_slab *slab, const void *planes);
