@@ -313,6 +313,9 @@ wfi_ahead *wfi_cg_begin_kernels(const wfi_cg *c)
     const wfi_problem problem = {.family = WF_FAMILY_SPMV, .type = c->type};
     wfi_pipeline_desc descs[WFI_CG_KERNELS];
     uint32_t count = 0;
+    /* Nobody has looked at the matrix yet: its type may be one that is not offered, or none. */
+    if (c->type != WF_TYPE_F32 && !(c->type == WF_TYPE_F64 && c->device->caps.f64))
+        return NULL;
     for (int i = 0; i < WFI_CG_KERNELS && !c->recorded; i++) {
         const wfi_point point = {
             .caps = &c->device->caps, .problem = &problem, .variant = row_of(c, i)};

@@ -355,6 +355,14 @@ static void refuses_bad_parameters(void **state)
     s.matrix.columns = 30;
     assert_int_equal(solve(*state, &params, &result), WF_ERROR_INVALID_ARGUMENT);
     assert_non_null(strstr(test_last_error(), "20 x 30, not square"));
+    /* Kernels begin to compile before the matrix is looked at: none of such types may. */
+    const wf_caps *caps = wf_device_caps(*state);
+    s.matrix.columns = 20;
+    s.matrix.values = s.dense;
+    s.matrix.type = caps->f64 ? WF_TYPE_I8 : WF_TYPE_F64;
+    assert_int_not_equal(solve(*state, &params, &result), WF_SUCCESS);
+    s.matrix.type = (wf_type)99;
+    assert_int_not_equal(solve(*state, &params, &result), WF_SUCCESS);
     test_expect_errors(false);
 }
 
