@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "harness.h"
+#include "himeno_field.h"
 
 #define ITERATIONS 7 /* which leaves a remainder for every number of iterations a pass */
-#define ARRAYS 13
 #define MOST_BLOCKS 12
 #define NI 45u
 #define NJ 30u
@@ -18,60 +18,6 @@
 #define CELLS ((size_t)NI * NJ * NK)
 
 static const uint32_t extents[3] = {NI, NJ, NK};
-
-typedef struct field {
-    float *values[ARRAYS]; /* p, a, b, c, bnd, wrk1 */
-    wf_himeno_arrays arrays;
-    float *expected, *p;
-} field;
-
-static void make_field(field *f)
-{
-    test_random random = {test_seed()};
-    for (int n = 0; n < ARRAYS; n++) {
-        f->values[n] = malloc(CELLS * sizeof(float));
-        assert_non_null(f->values[n]);
-        for (size_t i = 0; i < CELLS; i++)
-            f->values[n][i] = (float)(n == 0 ? 1 : 0.4) * (float)test_random_uniform(&random);
-    }
-    for (int n = 0; n < 4; n++)
-        f->arrays.a[n] = f->values[1 + n];
-    for (int n = 0; n < 3; n++) {
-        f->arrays.b[n] = f->values[5 + n];
-        f->arrays.c[n] = f->values[8 + n];
-    }
-    f->arrays.p = f->values[0];
-    f->arrays.bnd = f->values[11];
-    f->arrays.wrk1 = f->values[12];
-    f->expected = malloc(CELLS * sizeof(float));
-    f->p = malloc(CELLS * sizeof(float));
-    assert_true(f->expected && f->p);
-}
-
-static void free_field(field *f)
-{
-    for (int n = 0; n < ARRAYS; n++)
-        free(f->values[n]);
-    free(f->expected);
-    free(f->p);
-}
-
-static wf_himeno_params params_of(const wf_tuning *tuning)
-{
-    return (wf_himeno_params){
-        .size = sizeof(wf_himeno_params), .ni = NI, .nj = NJ, .nk = NK, .tuning = tuning};
-}
-
-static void run_whole(wf_device *device, field *f, const wf_tuning *tuning)
-{
-    const wf_himeno_params params = params_of(tuning);
-    wf_himeno *h = NULL;
-    assert_int_equal(wf_himeno_create(device, &params, &h), WF_SUCCESS);
-    assert_int_equal(wf_himeno_write(h, &f->arrays), WF_SUCCESS);
-    assert_int_equal(wf_himeno_run(h, ITERATIONS, NULL, NULL, NULL), WF_SUCCESS);
-    assert_int_equal(wf_himeno_read(h, f->expected), WF_SUCCESS);
-    wf_himeno_destroy(&h);
-}
 
 typedef struct blocks {
     uint32_t count[3], cuts[3][4]; /* inner cells where each begins, and the end */
@@ -137,10 +83,11 @@ static void relax(blocks *b, uint32_t steps, uint32_t forgotten)
         assert_int_equal(wf_himeno_pass_end(b->parts[n], NULL), WF_SUCCESS);
 }
 
-static void create(wf_device *device, const field *f, const wf_tuning *tuning, blocks *b)
+static void create(wf_device *device, const test_himeno_field *f, const wf_tuning *tuning,
+                   blocks *b)
 {
     for (uint32_t n = 0; n < all(b); n++) {
-        wf_himeno_params params = params_of(tuning);
+        wf_himeno_params params = test_himeno_params(NI, NJ, NK, tuning);
         uint32_t *const first[] = {&params.first_cell, &params.first_row, &params.first_plane},
                         *const count[] = {&params.cells, &params.rows, &params.planes};
         for (int axis = 0; axis < 3; axis++) {
@@ -175,10 +122,10 @@ static void collect(const blocks *b, uint32_t index, float *p)
 }
 
 /* Blocks that begin at multiples of what a work-group updates, as even as can be. */
-static bool is_right(wf_device *device, field *f, const wf_tuning *tuning, const uint32_t count[3],
-                     uint32_t forgotten)
+static bool is_right(wf_device *device, test_himeno_field *f, const wf_tuning *tuning,
+                     const uint32_t count[3], uint32_t forgotten)
 {
-    const wf_himeno_params params = params_of(tuning);
+    const wf_himeno_params params = test_himeno_params(NI, NJ, NK, tuning);
     wf_himeno_cut cut = {.size = sizeof cut};
     blocks b = {0};
     assert_int_equal(wf_himeno_plan_cut(device, &params, &cut), WF_SUCCESS);
@@ -213,17 +160,17 @@ static void blocks_are_the_whole(void **state)
         {.size = sizeof(wf_tuning), .variant = "time", .constants = time3, .constant_count = 4},
     };
     static const uint32_t eight[3] = {2, 2, 2}, six[3] = {3, 2, 1};
-    field f;
-    make_field(&f);
+    test_himeno_field f;
+    test_himeno_field_make(&f, NI, NJ, NK);
     for (size_t n = 0; n < sizeof tunings / sizeof *tunings; n++) {
-        run_whole(*state, &f, &tunings[n]);
+        test_himeno_run_whole(*state, &f, &tunings[n], ITERATIONS);
         assert_true(is_right(*state, &f, &tunings[n], n % 2 ? six : eight, WF_HALO_SIDES));
     }
     /* Sides count, of which every fifth is left out here: with several iterations a pass the
      * corners, too. */
     for (uint32_t side = 0; side < WF_HALO_SIDES; side += 5)
         assert_false(is_right(*state, &f, &tunings[3], eight, side));
-    free_field(&f);
+    test_himeno_field_free(&f);
 }
 
 /* 26 directions, each with its opposite. */
@@ -255,7 +202,7 @@ static void bad_blocks(void **state)
     static const wf_constant three = {"steps", 3};
     const wf_tuning time = {
         .size = sizeof time, .variant = "time", .constants = &three, .constant_count = 1};
-    wf_himeno_params params = params_of(&time);
+    wf_himeno_params params = test_himeno_params(NI, NJ, NK, &time);
     wf_himeno *h = NULL;
     test_expect_errors(true);
     params.planes = NK - 2;

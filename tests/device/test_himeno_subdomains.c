@@ -9,69 +9,14 @@
 
 #include "core/device.h"
 #include "harness.h"
+#include "himeno_field.h"
 
 #define ITERATIONS 7 /* which leaves a remainder for every number of iterations a pass */
-#define ARRAYS 13
 #define MOST_PARTS 4
 #define NI 37u
 #define NJ 21u
 #define NK 34u
 #define CELLS ((size_t)NI * NJ * NK)
-
-typedef struct field {
-    float *values[ARRAYS]; /* p, a, b, c, bnd, wrk1 */
-    wf_himeno_arrays arrays;
-    float *expected, *p;
-    float gosa;
-} field;
-
-static void make_field(field *f)
-{
-    test_random random = {test_seed()};
-    for (int n = 0; n < ARRAYS; n++) {
-        f->values[n] = malloc(CELLS * sizeof(float));
-        assert_non_null(f->values[n]);
-        for (size_t i = 0; i < CELLS; i++)
-            f->values[n][i] = (float)(n == 0 ? 1 : 0.4) * (float)test_random_uniform(&random);
-    }
-    for (int n = 0; n < 4; n++)
-        f->arrays.a[n] = f->values[1 + n];
-    for (int n = 0; n < 3; n++) {
-        f->arrays.b[n] = f->values[5 + n];
-        f->arrays.c[n] = f->values[8 + n];
-    }
-    f->arrays.p = f->values[0];
-    f->arrays.bnd = f->values[11];
-    f->arrays.wrk1 = f->values[12];
-    f->expected = malloc(CELLS * sizeof(float));
-    f->p = malloc(CELLS * sizeof(float));
-    assert_true(f->expected && f->p);
-}
-
-static void free_field(field *f)
-{
-    for (int n = 0; n < ARRAYS; n++)
-        free(f->values[n]);
-    free(f->expected);
-    free(f->p);
-}
-
-static wf_himeno_params params_of(const wf_tuning *tuning)
-{
-    return (wf_himeno_params){
-        .size = sizeof(wf_himeno_params), .ni = NI, .nj = NJ, .nk = NK, .tuning = tuning};
-}
-
-static void run_whole(wf_device *device, field *f, const wf_tuning *tuning)
-{
-    const wf_himeno_params params = params_of(tuning);
-    wf_himeno *h = NULL;
-    assert_int_equal(wf_himeno_create(device, &params, &h), WF_SUCCESS);
-    assert_int_equal(wf_himeno_write(h, &f->arrays), WF_SUCCESS);
-    assert_int_equal(wf_himeno_run(h, ITERATIONS, &f->gosa, NULL, NULL), WF_SUCCESS);
-    assert_int_equal(wf_himeno_read(h, f->expected), WF_SUCCESS);
-    wf_himeno_destroy(&h);
-}
 
 typedef struct subdomains {
     uint32_t count, begin[MOST_PARTS]; /* inner planes */
@@ -149,10 +94,10 @@ static float add_up(wf_device *device, const subdomains *s)
 }
 
 /* Cuts at the first multiples of the unit from `cuts` on. */
-static float run_cut(wf_device *device, field *f, const wf_tuning *tuning, const uint32_t *cuts,
-                     uint32_t count, bool fault)
+static float run_cut(wf_device *device, test_himeno_field *f, const wf_tuning *tuning,
+                     const uint32_t *cuts, uint32_t count, bool fault)
 {
-    wf_himeno_params params = params_of(tuning);
+    wf_himeno_params params = test_himeno_params(NI, NJ, NK, tuning);
     wf_himeno_cut cut = {.size = sizeof cut};
     assert_int_equal(wf_himeno_plan_cut(device, &params, &cut), WF_SUCCESS);
     assert_int_equal(cut.planes, NK - 2);
@@ -192,7 +137,7 @@ static float run_cut(wf_device *device, field *f, const wf_tuning *tuning, const
     return gosa;
 }
 
-static bool same(const field *f, float gosa)
+static bool same(const test_himeno_field *f, float gosa)
 {
     return memcmp(f->p, f->expected, CELLS * sizeof(float)) == 0 &&
            memcmp(&gosa, &f->gosa, sizeof gosa) == 0;
@@ -212,10 +157,10 @@ static void parts_are_the_whole(void **state)
          .constant_count = 1},
         {.size = sizeof(wf_tuning), .variant = "time", .constants = two, .constant_count = 2},
         {.size = sizeof(wf_tuning), .variant = "time", .constants = three, .constant_count = 1}};
-    field f = {0};
-    make_field(&f);
+    test_himeno_field f = {0};
+    test_himeno_field_make(&f, NI, NJ, NK);
     for (size_t t = 0; t < sizeof tunings / sizeof *tunings; t++) {
-        run_whole(*state, &f, &tunings[t]);
+        test_himeno_run_whole(*state, &f, &tunings[t], ITERATIONS);
         for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++)
             for (uint32_t count = 2; count <= MOST_PARTS; count += 2) {
                 const float gosa = run_cut(*state, &f, &tunings[t], cuts[c], count, false);
@@ -226,7 +171,7 @@ static void parts_are_the_whole(void **state)
             }
         assert_false(same(&f, run_cut(*state, &f, &tunings[t], cuts[0], 2, true)));
     }
-    free_field(&f);
+    test_himeno_field_free(&f);
 }
 
 /* Subdomains whose p and coefficients are themselves cut, by small limits. */
@@ -236,14 +181,14 @@ static void small_limits(void **state)
     static const uint32_t cuts[] = {13, 24};
     wf_device *device = *state;
     const wf_caps caps = device->caps;
-    field f = {0};
-    make_field(&f);
-    run_whole(device, &f, &naive);
+    test_himeno_field f = {0};
+    test_himeno_field_make(&f, NI, NJ, NK);
+    test_himeno_run_whole(device, &f, &naive, ITERATIONS);
     device->caps.max_allocation = (uint64_t)12 * NI * NJ * 4 * sizeof(float);
     const float gosa = run_cut(device, &f, &naive, cuts, 3, false);
     device->caps = caps;
     assert_true(same(&f, gosa));
-    free_field(&f);
+    test_himeno_field_free(&f);
 }
 
 static void bad_requests(void **state)
@@ -252,7 +197,7 @@ static void bad_requests(void **state)
     static const wf_constant two = {"steps", 2};
     const wf_tuning time = {
         .size = sizeof time, .variant = "time", .constants = &two, .constant_count = 1};
-    wf_himeno_params params = params_of(NULL);
+    wf_himeno_params params = test_himeno_params(NI, NJ, NK, NULL);
     wf_himeno_cut cut = {.size = sizeof cut};
     wf_halo halo = {.size = sizeof halo};
     wf_himeno *h = NULL;
