@@ -15,6 +15,8 @@
 #define COUNTS_BLOCK_ENTRIES 11 /* 64 bits a side */
 #define COUNTS_BLOCKS 17
 #define COUNTS_HISTOGRAM 23
-#define COUNTS_WORDS 56
+#define COUNTS_FIRST 56   /* the first row offset */
+#define COUNTS_ENTRIES 57 /* the last one */
+#define COUNTS_WORDS 58
 
 #endif

@@ -12,7 +12,7 @@ layout(push_constant) uniform Push {
     uint slice_rows, slice_longest; // as in src/kernels/spmv/statistics.h
 } push;
 
-shared uint sums[COUNTS_WORDS];
+shared uint sums[COUNTS_FIRST];
 shared uint loads_of[gl_WorkGroupSize.x];
 
 void add(uint word, uint value, uint high)
@@ -71,7 +71,7 @@ void add_sums()
         add_to_counts(word, sums[word], sums[word + 1]);
     }
     at += COUNTS_HISTOGRAM;
-    if (at < COUNTS_WORDS && sums[at] != 0)
+    if (at < COUNTS_FIRST && sums[at] != 0)
         atomicAdd(counts[at], sums[at]);
 }
 
@@ -79,8 +79,10 @@ void main()
 {
     uint local = gl_LocalInvocationIndex, size = gl_WorkGroupSize.x;
     uint groups = gl_NumWorkGroups.x * gl_NumWorkGroups.y;
-    if (local < COUNTS_WORDS)
+    if (local < COUNTS_FIRST)
         sums[local] = local == COUNTS_SHORTEST ? 0xffffffffu : 0;
+    if (group_number() == 0 && local < 2)
+        counts[COUNTS_FIRST + local] = row_offsets[local * push.rows];
     barrier();
     for (uint first = group_number() * size; first < push.rows; first += groups * size) {
         uint row = first + local;

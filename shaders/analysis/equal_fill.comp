@@ -129,8 +129,8 @@ void main()
 #ifdef PATTERN
         columns[slot & 3] = column;
         bases[slot & 3] = low;
-        if (slot % a_slice == 0 && (!of_row || slot == 0))
-            words[number * push.stride + index * SIZE + LANE] = word;
+        if (slot % a_slice == 0)
+            words[number * push.stride + index * SIZE + LANE] = of_row && slot > 0 ? 0 : word;
         if ((slot & 3) == 3)
             write_load(number * push.stride, slot / 4, columns, bases);
 #elif !defined(MEASURE)

@@ -410,6 +410,8 @@ static void close_device(wf_device *device)
     wait_for_own(device);
     if (device->staging)
         device->staging_end(device);
+    if (device->scratch_end)
+        device->scratch_end(device);
     wfi_doom_all(device);
     const unsigned left = wfi_objects_close(device);
     if (left)

@@ -23,6 +23,12 @@ typedef struct wfi_block {
     uint32_t type;
 } wfi_block;
 
+/* Descriptor sets and memory of the host's side, for the time of a call (scratch.h). */
+typedef struct wfi_scratch {
+    wf_arena *arena;
+    wf_buffer *readback;
+} wfi_scratch;
+
 struct wf_device {
     wfi_log log;
     wfi_instance instance; /* loader, VkInstance and its functions */
@@ -58,6 +64,8 @@ struct wf_device {
     uint32_t kept_count;
     uint64_t kept_most[VK_MAX_MEMORY_HEAPS];
     atomic_uint_fast64_t kept_bytes[VK_MAX_MEMORY_HEAPS];
+    wfi_scratch scratch; /* zeroed while a call has it; of kept_lock too */
+    void (*scratch_end)(wf_device *device);
     wfi_mutex memory_lock;
     struct wfi_chunk *chunks; /* memory that small buffers share (chunk.h) */
     /* What transfers go through (staging.h), made at the first that needs it. */

@@ -9,6 +9,7 @@
 #define NOT_KNOWN UINT32_MAX
 #define CUT_TILE 512
 #define WALK_RUN 64
+#define FEW_RUNS 3 /* that one work-group takes less time for than three dispatches do */
 #define STATE_WORDS 8
 enum { SHARED_ROWS, SHARED_SLICES, SEGMENT_SLICES, LONG_ROWS, SLICES, ORDERED };
 
@@ -158,13 +159,14 @@ wf_result wfi_cut(wfi_cutter *c, bool reorders)
     const uint64_t tiles = wfi_groups_of(c->push.rows, CUT_TILE);
     const uint64_t runs = wfi_groups_of(tiles, WALK_RUN);
     lengths_pass(c, &wfi_spv_analysis_cut_tiles, tiles);
-    walk_pass(c, &wfi_spv_analysis_walk_supers, runs);
-    walk_pass(c, &wfi_spv_analysis_walk_all, 1);
-    walk_pass(c, &wfi_spv_analysis_walk_tiles, wfi_groups_of(runs, WFI_PASS_GROUP));
-    VkDescriptorBufferInfo info = wfi_pass_whole(c->work);
-    info.offset = c->push.state_at * UINT64_C(4);
-    info.range = sizeof state;
-    wfi_passes_read(c->passes, info, state);
+    if (runs <= FEW_RUNS) {
+        walk_pass(c, &wfi_spv_analysis_walk_few, 1);
+    } else {
+        walk_pass(c, &wfi_spv_analysis_walk_supers, runs);
+        walk_pass(c, &wfi_spv_analysis_walk_all, 1);
+        walk_pass(c, &wfi_spv_analysis_walk_tiles, runs);
+    }
+    wfi_passes_see(c->passes, c->work, c->push.state_at * UINT64_C(4), sizeof state, state);
     result = wfi_passes_run(c->passes);
     if (result == WF_SUCCESS)
         take_state(c, state, reorders);

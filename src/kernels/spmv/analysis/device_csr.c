@@ -14,7 +14,10 @@
 #include "profiles/spmv.h"
 #include "wfi_shaders.h"
 
-#define TILE 2048 /* entries that a work-group looks at */
+/* Entries that a work-group looks at: as many as make ENOUGH_TILES of them. */
+#define LEAST_TILE 512
+#define MOST_TILE 2048
+#define ENOUGH_TILES 2048
 #define MOST_ROW_GROUPS 2048
 #define LEAST_COMING (UINT64_C(1) << 20) /* bytes whose transfer is not waited for at once */
 #define NONE UINT32_MAX
@@ -257,8 +260,10 @@ static void add_entries(wfi_passes *passes, const wfi_device_csr *csr,
     const wfi_pass_kernel kernel = {
         &wfi_spv_analysis_entries, WFI_PASS_GROUP, 3, sizeof(entries_push), {0}, 0};
     const VkDescriptorBufferInfo buffers[] = {csr->row_offsets, columns_of(csr, room), counts};
-    const entries_push push = {csr->rows, csr->columns, room, TILE};
-    wfi_passes_dispatch(passes, &kernel, ((uint64_t)room + TILE - 1) / TILE, buffers, &push);
+    const uint32_t even = room / ENOUGH_TILES / WFI_PASS_GROUP * WFI_PASS_GROUP;
+    const uint32_t tile = even < LEAST_TILE ? LEAST_TILE : even > MOST_TILE ? MOST_TILE : even;
+    const entries_push push = {csr->rows, csr->columns, room, tile};
+    wfi_passes_dispatch(passes, &kernel, ((uint64_t)room + tile - 1) / tile, buffers, &push);
 }
 
 /* A long row is one work-group's, so that groups are large. */
@@ -304,18 +309,18 @@ static void take_counts(const uint32_t *words, uint32_t entries, wfi_spmv_counts
 
 _Static_assert(COUNTS_BLOCKS == COUNTS_BLOCK_ENTRIES + 2 * WFI_SPMV_SIDES &&
                    COUNTS_HISTOGRAM == COUNTS_BLOCKS + 2 * WFI_SPMV_SIDES &&
-                   COUNTS_WORDS == COUNTS_HISTOGRAM + WFI_SPMV_HISTOGRAM,
+                   COUNTS_FIRST == COUNTS_HISTOGRAM + WFI_SPMV_HISTOGRAM,
                "words of the counts follow each other");
 
 /* Says what is wrong with the arrays, if anything. */
-static wf_result judge(wfi_passes *passes, wfi_device_csr *csr, const uint32_t *words,
-                       uint32_t first)
+static wf_result judge(wfi_passes *passes, wfi_device_csr *csr, const uint32_t *words)
 {
     wf_device *device = csr->device;
     const uint32_t bad = words[COUNTS_BAD_ENTRY];
     uint32_t column = 0;
-    if (first != 0)
-        return wfi_spmv_bad_first(device, first);
+    csr->entries = words[COUNTS_ENTRIES];
+    if (words[COUNTS_FIRST] != 0)
+        return wfi_spmv_bad_first(device, words[COUNTS_FIRST]);
     if (words[COUNTS_BAD_ROW] != NONE)
         return wfi_spmv_bad_row(device, words[COUNTS_BAD_ROW]);
     if (csr->entries * UINT64_C(4) > csr->column_indices.range ||
@@ -344,10 +349,7 @@ static wf_result count_with(wfi_passes *passes, wfi_device_csr *csr, wf_buffer *
     const uint32_t room =
         csr->own[1] ? csr->entries : (uint32_t)((range < most ? range : most) / 4);
     const VkDescriptorBufferInfo info = wfi_pass_whole(buffer);
-    uint32_t words[COUNTS_WORDS], first = 0;
-    VkDescriptorBufferInfo ends[2] = {csr->row_offsets, csr->row_offsets};
-    ends[1].offset += csr->rows * UINT64_C(4);
-    ends[0].range = ends[1].range = 4;
+    uint32_t words[COUNTS_WORDS];
     wfi_passes_together(passes, true);
     wfi_passes_fill(passes, buffer, 0, COUNTS_LEAST * 4, NONE);
     wfi_passes_fill(passes, buffer, COUNTS_LEAST * 4, (COUNTS_WORDS - COUNTS_LEAST) * 4, 0);
@@ -356,15 +358,13 @@ static wf_result count_with(wfi_passes *passes, wfi_device_csr *csr, wf_buffer *
     add_entries(passes, csr, info, room);
     add_blocks(passes, csr, info, room);
     wfi_passes_together(passes, false);
-    wfi_passes_read(passes, info, words);
-    wfi_passes_read(passes, ends[0], &first);
-    wfi_passes_read(passes, ends[1], &csr->entries);
+    wfi_passes_see(passes, buffer, 0, sizeof words, words);
     wf_result result = wfi_device_csr_wait(csr, WFI_CSR_COLUMNS);
     passes->beside = wfi_device_csr_comes(csr);
     if (result == WF_SUCCESS)
         result = wfi_passes_run(passes);
     if (result == WF_SUCCESS)
-        result = judge(passes, csr, words, first);
+        result = judge(passes, csr, words);
     if (result != WF_SUCCESS)
         return result;
     csr->column_indices.range = csr->entries ? csr->entries * UINT64_C(4) : 4;

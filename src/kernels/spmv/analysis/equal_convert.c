@@ -88,12 +88,9 @@ static wf_result measure(converter *c, wfi_equal *out)
     const wfi_equal_params *p = c->params;
     const bool short_enough = c->cut.csr->columns <= UINT16_MAX + 1;
     uint32_t span = 0;
-    VkDescriptorBufferInfo at = wfi_pass_whole(c->cut.slices);
-    at.offset = c->push.span_at * UINT64_C(4);
-    at.range = 4;
     wfi_cut_write(&c->cut);
     walk_blocks(c, MEASURE, NULL);
-    wfi_passes_read(c->cut.passes, at, &span);
+    wfi_passes_see(c->cut.passes, c->cut.slices, c->push.span_at * UINT64_C(4), 4, &span);
     wf_result result = wfi_passes_run(c->cut.passes);
     out->width = wfi_column_width(span);
     out->based = out->width == 0 || (out->width == 1 && !short_enough);
@@ -122,7 +119,6 @@ static wf_result fill(converter *c, wfi_equal_made *made)
         result = wfi_cut_buffer(csr, (made->sizes.place_count * size + 3) / 4, slots);
     if (result != WF_SUCCESS)
         return result;
-    wfi_passes_fill(c->cut.passes, made->pattern, 0, made->pattern->bytes, 0);
     wfi_passes_together(c->cut.passes, true);
     walk_blocks(c, PATTERN, made->pattern);
     walk_blocks(c, at_once ? VALUES : PLACES, *slots);

@@ -12,6 +12,8 @@
 #include "core/workers.h"
 #include "plan/dispatch_size.h"
 
+#define MOST_SEEN 512 /* bytes */
+
 /* ------------------------------------------------------------------------------------ pipelines */
 
 static wfi_pipeline_desc describe(const wfi_pass_kernel *kernel)
@@ -102,9 +104,7 @@ static void give_back_pipelines(wfi_passes *passes)
 wf_result wfi_passes_open(wf_device *device, wfi_passes *out)
 {
     *out = (wfi_passes){.device = device};
-    wf_result result = wf_arena_create(device, &out->arena);
-    if (result == WF_SUCCESS)
-        result = wf_buffer_create(device, WFI_PASS_READ, WF_MEMORY_READBACK, &out->readback);
+    const wf_result result = wfi_scratch_take(device, &out->scratch);
     if (result != WF_SUCCESS)
         wfi_passes_close(out);
     return result;
@@ -114,8 +114,7 @@ void wfi_passes_close(wfi_passes *passes)
 {
     wfi_stream_close(&passes->stream);
     give_back_pipelines(passes);
-    wf_arena_destroy(&passes->arena);
-    wf_buffer_destroy(&passes->readback);
+    wfi_scratch_give_back(passes->device, &passes->scratch);
     wfi_free(passes->items);
     *passes = (wfi_passes){0};
 }
@@ -156,8 +155,8 @@ static wf_result write_set(wfi_passes *passes, wfi_pass *pass)
 {
     wf_device *device = passes->device;
     VkWriteDescriptorSet writes[WFI_PASS_BUFFERS];
-    wf_result result =
-        wfi_arena_set(passes->arena, &device->log, wfi_pooled_pipeline(pass->pooled), &pass->set);
+    wf_result result = wfi_arena_set(passes->scratch.arena, &device->log,
+                                     wfi_pooled_pipeline(pass->pooled), &pass->set);
     if (result != WF_SUCCESS)
         return result;
     for (uint32_t i = 0; i < pass->buffer_count; i++)
@@ -186,9 +185,23 @@ void wfi_passes_dispatch(wfi_passes *passes, const wfi_pass_kernel *kernel, uint
     passes->result = wfi_dispatch_groups(passes->device, groups, pass->groups);
 }
 
+/* Whether the host gets at the bytes directly, and they are few: reading a line of them took it 1
+ * to 2 us on an H200, a copy by the device and what it waits for 3.3 and more. */
+static bool sees(const wf_buffer *buffer, uint64_t bytes)
+{
+    return buffer->window && bytes <= MOST_SEEN;
+}
+
 void wfi_passes_fill(wfi_passes *passes, const wf_buffer *buffer, uint64_t offset, uint64_t bytes,
                      uint32_t value)
 {
+    if (passes->count == 0 && sees(buffer, bytes)) {
+        uint32_t *words = (uint32_t *)(void *)(buffer->window + offset);
+        for (uint64_t i = 0; i < bytes / 4; i++)
+            words[i] = value;
+        atomic_thread_fence(memory_order_seq_cst); /* flushes write-combining buffers */
+        return;
+    }
     wfi_pass *pass = bytes ? add(passes) : NULL;
     if (!pass)
         return;
@@ -217,6 +230,15 @@ void wfi_passes_read(wfi_passes *passes, VkDescriptorBufferInfo from, void *data
     passes->read_bytes += from.range;
 }
 
+void wfi_passes_see(wfi_passes *passes, const wf_buffer *buffer, uint64_t offset, uint64_t bytes,
+                    void *data)
+{
+    if (sees(buffer, bytes) && passes->seen_count < WFI_PASS_SEEN)
+        passes->seen[passes->seen_count++] = (wfi_pass_seen){buffer->window + offset, data, bytes};
+    else
+        wfi_passes_read(passes, (VkDescriptorBufferInfo){buffer->vk, offset, bytes}, data);
+}
+
 static void record_pass(const wfi_passes *passes, const wfi_pass *pass,
                         VkCommandBuffer command_buffer)
 {
@@ -238,7 +260,8 @@ static void record_pass(const wfi_passes *passes, const wfi_pass *pass,
         fn->vkCmdCopyBuffer(command_buffer, first->buffer, pass->buffers[1].buffer, 1, &region);
     } else if (pass->read) {
         const VkBufferCopy region = {first->offset, pass->read_at, first->range};
-        fn->vkCmdCopyBuffer(command_buffer, first->buffer, passes->readback->vk, 1, &region);
+        fn->vkCmdCopyBuffer(command_buffer, first->buffer, passes->scratch.readback->vk, 1,
+                            &region);
     } else {
         fn->vkCmdFillBuffer(command_buffer, first->buffer, first->offset, first->range,
                             pass->value);
@@ -284,15 +307,17 @@ wf_result wfi_passes_run(wfi_passes *passes)
         result = take_pipelines(passes);
     if (result == WF_SUCCESS && passes->count)
         result = submit_and_wait(passes);
-    const unsigned char *data = passes->readback->mapped;
+    const unsigned char *data = passes->scratch.readback->mapped;
     for (uint32_t i = 0; i < passes->count && result == WF_SUCCESS; i++) {
         const wfi_pass *pass = &passes->items[i];
         if (pass->read)
             memcpy(pass->read, data + pass->read_at, (size_t)pass->buffers[0].range);
     }
-    wf_arena_reset(passes->arena);
+    for (uint32_t i = 0; i < passes->seen_count && result == WF_SUCCESS; i++)
+        memcpy(passes->seen[i].data, passes->seen[i].from, (size_t)passes->seen[i].bytes);
+    wf_arena_reset(passes->scratch.arena);
     give_back_pipelines(passes);
-    passes->count = 0;
+    passes->count = passes->seen_count = 0;
     passes->read_bytes = 0;
     passes->together = false;
     passes->result = WF_SUCCESS;

@@ -103,10 +103,7 @@ static wf_result start_slices(converter *c)
 
 static void read_word(converter *c, uint32_t at, uint32_t *word)
 {
-    VkDescriptorBufferInfo info = wfi_pass_whole(c->cut.slices);
-    info.offset = at * UINT64_C(4);
-    info.range = 4;
-    wfi_passes_read(c->cut.passes, info, word);
+    wfi_passes_see(c->cut.passes, c->cut.slices, at * UINT64_C(4), 4, word);
 }
 
 /* Finds each slice's form, which slices share their offsets, and how large all becomes. */
