@@ -78,6 +78,7 @@ bool wfi_predict(const wfi_data_sheet *sheet, const wf_plan_info *plan, wf_type 
                                 .busy = plan->access.busy,
                                 .groups = (double)plan->kernel.groups,
                                 .items = (double)size[0] * size[1] * size[2],
+                                .subgroup = plan->kernel.subgroup_size,
                                 .held = occupancy ? occupancy->groups : 0};
     const wfi_unit_time time = wfi_time_of_units(&units, &work);
     *out = (wfi_prediction){.us = start_us(plan) + fmax(time.memory, time.units),

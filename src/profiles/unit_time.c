@@ -27,11 +27,19 @@ static double turns(const wfi_units *units, const wfi_unit_work *work)
     return each + gap * ceil(each / held);
 }
 
+/* Part of the lanes that have a place in the problem, of all that the units' subgroups have. */
+static double busy_lanes(const wfi_unit_work *work)
+{
+    const double busy = work->busy > 0 ? work->busy : 1;
+    if (work->items <= 0 || work->subgroup <= 0)
+        return busy;
+    return busy * work->items / (work->subgroup * ceil(work->items / work->subgroup));
+}
+
 wfi_unit_time wfi_time_of_units(const wfi_units *units, const wfi_unit_work *work)
 {
     const double passes = work->passes > 0 ? work->passes : 1;
-    const double rate =
-        units->count * units->lanes * units->clock_mhz * (work->busy > 0 ? work->busy : 1);
+    const double rate = units->count * units->lanes * units->clock_mhz * busy_lanes(work);
     wfi_unit_time t = {.memory = units->memory_us *
                                  larger(work->least_bytes, work->group_bytes / CACHE_GAIN),
                        .arithmetic = work->multiply_adds / rate,

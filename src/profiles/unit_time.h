@@ -28,6 +28,7 @@ typedef struct wfi_unit_work {
     double busy;          /* part of the lanes that have a place in the problem */
     double groups;        /* work-groups; 0: not counted */
     double items;         /* work-items of one; 0: not known */
+    double subgroup;      /* lanes that run together, whole or not; 0: not known */
     double held;          /* work-groups that a unit holds; 0: not known */
 } wfi_unit_work;
 

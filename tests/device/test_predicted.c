@@ -68,6 +68,8 @@ static double predict(const tally *t, const wfi_point *point, const wf_kernel_in
     const bool known =
         wf_kernel_occupancy(wf_device_caps(t->device), &info.kernel, &occupancy) == WF_SUCCESS;
     info.kernel.groups = groups;
+    if (!kernel) /* the narrowest subgroup leaves the fewest lanes idle */
+        info.kernel.subgroup_size = point->caps->subgroup_min;
     /* Of some variants for products what goes through shared memory is not counted. */
     const bool shares = point->problem->family == WF_FAMILY_MATMUL &&
                         point->variant->shared_bytes && point->variant->shared_bytes(point) > 0;

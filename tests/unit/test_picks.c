@@ -371,6 +371,52 @@ static void small_grids_fill_large_devices(void **state)
     forget(device);
 }
 
+/* Lanes with a cell, of those of whole tiles. */
+static double busy_lanes(const wfi_point *point)
+{
+    const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
+    const wfi_stencil_tile t = wfi_stencil_tile_of(point);
+    const double i = (double)((a.ni + (uint64_t)t.i - 1) / (uint64_t)t.i) * (double)t.i,
+                 j = (double)((a.nj + (uint64_t)t.j - 1) / (uint64_t)t.j) * (double)t.j;
+    return (double)a.ni * (double)a.nj / (i * j);
+}
+
+/* Where a GPU's units, by what is published of them, take longer than its memory, work-groups are
+ * as wide as leaves few lanes without a cell, and columns load few planes again. */
+static void grids_keep_published_units_busy(void **state)
+{
+    static const char *const names[] = {"Intel(R) UHD Graphics 630 (CFL GT2)", "Adreno (TM) 740"};
+    (void)state;
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        wf_device *device = calloc(1, sizeof *device);
+        double sum = 0;
+        uint32_t count = 0;
+        assert_non_null(device);
+        assert_true(wfi_mutex_init(&device->tuning_lock));
+        for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+            if (strcmp(patterns[i].name, names[n]) == 0)
+                device->caps = caps_of(&patterns[i]);
+        device->caps.compute_units = 3;
+        for (uint32_t nx = 33; nx < 260; nx += 6) {
+            wfi_problem problem = {.family = WF_FAMILY_STENCIL, .type = WF_TYPE_F32};
+            problem.stencil = (wfi_stencil_problem){.nx = nx,
+                                                    .ny = 131,
+                                                    .nz = 96,
+                                                    .row_stride = nx,
+                                                    .dimensions = 3,
+                                                    .shape = WF_STENCIL_BOX,
+                                                    .radius = 2,
+                                                    .steps = 1};
+            const wfi_point point = pick_grid(device, &problem);
+            sum += busy_lanes(&point);
+            count++;
+        }
+        if (sum < 0.9 * count)
+            fail_msg("%s: %.3f of the lanes have a cell", names[n], sum / count);
+        forget(device);
+    }
+}
+
 /* A row for a grid whose planes of coefficients take 1.2 GB each is taken where a binding holds the
  * five that three iterations a pass read, and passed over for the model where it does not. */
 static void rows_that_do_not_fit_are_passed_over(void **state)
@@ -438,6 +484,7 @@ int main(void)
         cmocka_unit_test(picks_are_legal),
         cmocka_unit_test(lone_entries_are_streamed),
         cmocka_unit_test(small_grids_fill_large_devices),
+        cmocka_unit_test(grids_keep_published_units_busy),
         cmocka_unit_test(rows_that_do_not_fit_are_passed_over),
         cmocka_unit_test(defaults_are_legal_everywhere),
     };

@@ -128,6 +128,22 @@ static void work_groups_come_in_waves(void **state)
     assert_true(time_of(&plan, 1) > time_of(&plan, 2) + 1);
 }
 
+/* 24 work-items take two subgroups of 16, whose last eight lanes idle. */
+static void idle_lanes_of_subgroups_cost_time(void **state)
+{
+    const wfi_data_sheet *sheet = wfi_data_sheet_of("intel:dg2");
+    wf_plan_info plan = plan_of(&ladder[COUNT - 1]);
+    wfi_prediction whole, idle;
+    (void)state;
+    memcpy(plan.kernel.group_size, (uint32_t[]){12, 2, 1}, sizeof plan.kernel.group_size);
+    plan.kernel.subgroup_size = 8;
+    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, NULL, &whole));
+    plan.kernel.subgroup_size = 16;
+    assert_true(wfi_predict(sheet, &plan, WF_TYPE_F32, NULL, &idle));
+    assert_true(fabs(idle.arithmetic_us * 3 - whole.arithmetic_us * 4) < 1e-6 * idle.arithmetic_us);
+    assert_true(idle.memory_us == whole.memory_us);
+}
+
 static void what_no_sheet_tells_is_not_predicted(void **state)
 {
     wf_plan_info plan = plan_of(&ladder[0]);
@@ -146,6 +162,7 @@ int main(void)
                                        cmocka_unit_test(most_pairs_are_in_order),
                                        cmocka_unit_test(spills_cost_time),
                                        cmocka_unit_test(work_groups_come_in_waves),
+                                       cmocka_unit_test(idle_lanes_of_subgroups_cost_time),
                                        cmocka_unit_test(what_no_sheet_tells_is_not_predicted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,47 +8,20 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/tile.h"
 #include "profiles/matmul.h"
-#include "profiles/unit_time.h"
+#include "profiles/published.h"
 
 #define MOST_SPLIT_K 64
 #define LEAST_STEPS 64 /* of the sum, in each of split_k parts */
 #define MOST_FILLED 2  /* times that work-groups fill the device, of a product whose sum is split */
 #define UNIT_ITEMS 512 /* work-items that a unit holds where nobody tells */
-#define F64_CLOCKS 16  /* of a multiply-add in f64 to one in f32, which differs from GPU to GPU */
 
 bool wfi_matmul_has_published_time(const wfi_point *point)
 {
     const wf_type type = point->problem->type;
-    return wfi_matmul_profile_of(point->caps)->clock_mhz > 0 && !point->rates &&
-           wfi_unit_of(point->caps).fma > 0 && !point->problem->matmul.varies &&
+    return wfi_has_published_units(point->caps) && !point->rates &&
+           !point->problem->matmul.varies &&
            (type == WF_TYPE_F32 || type == WF_TYPE_F64 || type == WF_TYPE_F16 ||
             type == WF_TYPE_BF16);
-}
-
-/* Work-groups that a unit holds; 0: not known. */
-static double held(const wfi_unit *unit, double items, double registers, double shared)
-{
-    double groups = floor(unit->items / items);
-    if (unit->items == 0)
-        return 0;
-    if (unit->groups)
-        groups = fmin(groups, unit->groups);
-    if (unit->registers && !unit->wave_words)
-        groups = fmin(groups, floor(unit->registers / (items * registers)));
-    if (unit->shared_bytes && shared > 0)
-        groups = fmin(groups, floor(unit->shared_bytes / shared));
-    return fmax(groups, 1);
-}
-
-static wfi_units units_of(const wf_caps *caps, const wfi_unit *unit)
-{
-    const wfi_matmul_profile *profile = wfi_matmul_profile_of(caps);
-    const double count = ceil((double)wfi_units_of(caps) / unit->counted);
-    return (wfi_units){.count = count,
-                       .lanes = unit->fma,
-                       .clock_mhz = profile->clock_mhz,
-                       .memory_us =
-                           profile->flops_a_byte / (2 * count * unit->fma * profile->clock_mhz)};
 }
 
 static wfi_unit_work work_of(const wfi_point *point, const wfi_unit *unit, uint32_t registers)
@@ -64,8 +37,9 @@ static wfi_unit_work work_of(const wfi_point *point, const wfi_unit *unit, uint3
         variant->access(point, &access);
     const double items = (double)size[0] * size[1] * size[2],
                  shared = variant->shared_bytes ? (double)variant->shared_bytes(point) : 0;
-    return (wfi_unit_work){.multiply_adds = wfi_matmul_flops(problem) / 2 *
-                                            (problem->type == WF_TYPE_F64 ? F64_CLOCKS : 1),
+    return (wfi_unit_work){.multiply_adds =
+                               wfi_matmul_flops(problem) / 2 *
+                               (problem->type == WF_TYPE_F64 ? WFI_PUBLISHED_F64_CLOCKS : 1),
                            .shared_bytes = traffic.shared,
                            .passes = access.bank_passes,
                            .bytes = traffic.requested,
@@ -74,13 +48,14 @@ static wfi_unit_work work_of(const wfi_point *point, const wfi_unit *unit, uint3
                            .busy = access.busy,
                            .groups = traffic.work_groups,
                            .items = items,
-                           .held = held(unit, items, registers, shared)};
+                           .subgroup = point->caps->subgroup_min,
+                           .held = wfi_published_held(unit, items, registers, shared)};
 }
 
 double wfi_matmul_published_time(const wfi_point *point, uint32_t registers)
 {
     const wfi_unit unit = wfi_unit_of(point->caps);
-    const wfi_units units = units_of(point->caps, &unit);
+    const wfi_units units = wfi_published_units(point->caps);
     const wfi_unit_work work = work_of(point, &unit, registers);
     const wfi_unit_time time = wfi_time_of_units(&units, &work);
     const bool parts = wfi_point_value(point, MATMUL_ID_SPLIT_K, 1) > 1;
@@ -92,8 +67,7 @@ double wfi_matmul_published_time(const wfi_point *point, uint32_t registers)
  * (profiles/matmul.c). */
 double wfi_matmul_published_reading(const wfi_point *point, double groups)
 {
-    const wfi_unit unit = wfi_unit_of(point->caps);
-    const wfi_units units = units_of(point->caps, &unit);
+    const wfi_units units = wfi_published_units(point->caps);
     const double memory = units.memory_us * wfi_matmul_least_bytes(point->problem);
     return (WFI_START_US + memory * fmax(1, units.count / (2 * groups))) *
            wfi_matmul_plain_rate(units.count * units.lanes * units.clock_mhz);

@@ -59,6 +59,15 @@ uint64_t wfi_stencil_columns(const wfi_point *point)
     return groups[0] * groups[1];
 }
 
+double wfi_stencil_group_count(const wfi_point *point)
+{
+    const wfi_stencil_tile tile = wfi_stencil_tile_of(point);
+    if (tile.i <= 0 || tile.j <= 0 || tile.k <= 0)
+        return 0;
+    return (double)wfi_stencil_columns(point) *
+           ceil((double)wfi_stencil_axes_of(&point->problem->stencil).nk / (double)tile.k);
+}
+
 void wfi_stencil_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;

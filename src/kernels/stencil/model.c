@@ -28,13 +28,11 @@ static bool fills_device(const wfi_point *point)
 {
     const wf_caps *caps = point->caps;
     const uint32_t unit_items = wfi_stencil_profile_of(caps)->unit_items;
-    const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
-    const wfi_stencil_tile t = wfi_stencil_tile_of(point);
+    const double groups = wfi_stencil_group_count(point);
     uint32_t size[3];
-    if (unit_items == 0 || t.i <= 0 || t.j <= 0)
+    if (unit_items == 0 || groups == 0)
         return true;
     wfi_stencil_group_size(point, size);
-    const double groups = (double)wfi_stencil_columns(point) * ceil((double)a.nk / (double)t.k);
     const double busy = groups * size[0] * size[1] * size[2];
     return busy >= unit_items * (double)wfi_units_of(caps);
 }

@@ -101,6 +101,8 @@ bool wfi_stencil_tile_outlasts_steps(const wfi_point *point);
 /* ------------------------------------------------------------------------------------- geometry */
 
 void wfi_stencil_group_size(const wfi_point *point, uint32_t size[3]);
+/* Of a dispatch over the whole grid; 0: no tile is left. */
+double wfi_stencil_group_count(const wfi_point *point);
 /* wfi_variant.access */
 void wfi_stencil_access(const wfi_point *point, wf_access *out);
 /* wfi_variant.constants */
@@ -121,6 +123,13 @@ bool wfi_stencil_has_fast_shared(const wfi_point *point);
 /* The time of a variant that keeps planes or several cells in registers, over what it is where
  * there are enough of them. */
 double wfi_stencil_register_cost(const wfi_point *point);
+
+/* Where nobody has measured the device and what is published of its units says that they, and not
+ * memory, set the time: sets the work-group and the columns of the least time. Returns `cost`, or
+ * that time in the same unit where it is longer. */
+double wfi_stencil_fit_published(wfi_point *point, double cost);
+/* That cost of the point as it is. */
+double wfi_stencil_published_cost(const wfi_point *point, double cost);
 
 /* Values of variants that make several steps a pass. */
 typedef struct wfi_stencil_values {

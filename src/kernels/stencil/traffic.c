@@ -75,6 +75,7 @@ void wfi_stencil_march_traffic(const wfi_point *point, wfi_traffic *out)
     const double wide_i = widened(a.ni, (uint64_t)tile.i, p->radius, wraps),
                  wide_j = widened(a.nj, (uint64_t)tile.j, a.flat ? 0 : p->radius, wraps),
                  wide_k = widened(a.nk, (uint64_t)tile.k, p->radius, wraps);
+    out->work_groups = wfi_stencil_group_count(point);
     const double once = p->shape == WF_STENCIL_BOX ? wide_i * wide_j * wide_k
                                                    : wide_i * nj * nk + ni * wide_j * nk +
                                                          ni * nj * wide_k - 2 * ni * nj * nk;
@@ -126,6 +127,7 @@ void wfi_stencil_time_traffic(const wfi_point *point, wfi_traffic *out)
         const uint64_t planes = (left < (uint64_t)tile.k ? left : (uint64_t)tile.k) + 2 * over;
         fronts += 1 + (double)(vectors ? planes + planes % 2 : planes);
     }
+    out->work_groups = wfi_stencil_group_count(point);
     const double bytes =
         (double)wf_type_size(point->problem->type) * (double)p->steps / (double)steps;
     const double once =

@@ -13,7 +13,7 @@ static const wfi_constraint constraints[] = {WFI_STENCIL_FITS};
 static double fit(wfi_point *point)
 {
     wfi_stencil_fit_group(point, 128, 64);
-    return wfi_stencil_bytes(point) * 3;
+    return wfi_stencil_fit_published(point, wfi_stencil_bytes(point) * 3);
 }
 
 static double inside(double extent, double radius)
@@ -36,6 +36,7 @@ static void traffic(const wfi_point *point, wfi_traffic *out)
     out->requested =
         size * p->steps * (computed * (wfi_stencil_taps(p) + 1.0) + (cells - computed) * 2);
     out->stored = size * p->steps * cells;
+    out->work_groups = wfi_stencil_group_count(point);
 }
 
 const wfi_variant wfi_stencil_naive = {

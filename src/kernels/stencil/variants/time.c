@@ -49,7 +49,7 @@ static double fit(wfi_point *point)
                       (flat ? p->radius <= 2
                             : p->radius == 1 && point->problem->type == WF_TYPE_F32 &&
                                   point->caps->max_invocations >= 512);
-    return wfi_stencil_bytes(point) * (pays ? 1.8 : 8);
+    return wfi_stencil_published_cost(point, wfi_stencil_bytes(point) * (pays ? 1.8 : 8));
 }
 
 const wfi_variant wfi_stencil_time = {

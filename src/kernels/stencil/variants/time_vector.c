@@ -151,7 +151,8 @@ static double fit_flat(wfi_point *point)
  * f32, 1.9 and 2.4 times with f64, 0.9 to 0.94 times with f16; single steps reach 0.87 to 0.89. */
 static double fit(wfi_point *point)
 {
-    return point->problem->stencil.dimensions == 3 ? fit_solid(point) : fit_flat(point);
+    const bool solid = point->problem->stencil.dimensions == 3;
+    return wfi_stencil_published_cost(point, solid ? fit_solid(point) : fit_flat(point));
 }
 
 const wfi_variant wfi_stencil_time_vector = {

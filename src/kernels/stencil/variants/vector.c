@@ -37,7 +37,8 @@ static double fit(wfi_point *point)
     else if (!flat)
         set_solid_columns(point);
     wfi_stencil_shorten_columns(point);
-    return wfi_stencil_bytes(point) * 2 * wfi_stencil_register_cost(point);
+    return wfi_stencil_fit_published(point, wfi_stencil_bytes(point) * 2 *
+                                                wfi_stencil_register_cost(point));
 }
 
 const wfi_variant wfi_stencil_vector = {
