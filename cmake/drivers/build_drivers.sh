@@ -31,8 +31,9 @@ done
         -Dplatforms= -Dopengl=false -Dvideo-codecs= -Dvulkan-layers= -Dtools= "${off[@]}" >&2
 ninja -C "$build" "${@:4}" >&2
 
+# Paths are relative to these files, so that the folder can be moved.
 for driver in freedreno panfrost broadcom; do
     cp "$build/src/$driver/vulkan/libvulkan_$driver.so" "$out/"
     printf '{"file_format_version": "1.0.0",\n "ICD": {"%s": "%s", "%s": "%s"}}\n' \
-        api_version 1.4.305 library_path "$out/libvulkan_$driver.so" >"$out/${driver}_icd.json"
+        api_version 1.4.305 library_path "./libvulkan_$driver.so" >"$out/${driver}_icd.json"
 done
