@@ -33,7 +33,7 @@ typedef struct wfi_mpi_cg {
     double alpha, ru;          /* of the iteration before */
     wf_result failure;
     bool keep_due;
-    double kept_at; /* MPI_Wtime() */
+    double kept_at, keeping; /* MPI_Wtime() of the last state; seconds that all took */
     /* Of the form that is not pipelined: vectors and kernels as of wf_cg_step_plan. */
     uint32_t stride, rest_at, rest;
     wf_buffer *a, *b, *c, *partials;

@@ -67,8 +67,8 @@ ls | grep -vE '^(p\.ckpt|one\.npy|out|err|err\.tool|cmp\.out)$' >left
 [ "$(cat left)" = left ] || bad "left behind: $(tr '\n' ' ' <left)"
 
 # A planted fault: another iteration has other bits.
-succeeds '^gosa' -n 2 "$tool" himeno $small --iterations 4 --no-tuning --checkpoint q.ckpt \
-    --every 30s -o many.npy
+succeeds '^kept +1 checkpoint in' -n 2 "$tool" himeno $small --iterations 4 --no-tuning \
+    --checkpoint q.ckpt --every 30s -o many.npy
 cmp -s one.npy many.npy && bad "4 iterations have the bits of more"
 [ "$(iterations q.ckpt)" = 4 ] || bad "the last checkpoint is not of the end"
 
@@ -100,7 +100,14 @@ history() { # FILE
 }
 solve="cg --poisson27 10 --type f64 --precondition jacobi --tolerance 1e-8"
 succeeds 'converged' -n 1 "$tool" $solve --json whole.json
-succeeds 'tolerance was not met|converged' -n 2 "$tool" $solve --checkpoint s.ckpt --every 5
+succeeds 'tolerance was not met|converged' -n 2 "$tool" $solve --checkpoint s.ckpt --every 5 \
+    --json kept.json
+python3 - <<'END' || bad "kept.json: not a checkpoint every 6 iterations, or without their time"
+import json, sys
+case = json.load(open("kept.json"))["cases"][0]
+sys.exit(not (case["checkpoints"] == case["iterations"] // 6 > 0
+              and case["checkpoint_seconds"] > 0))
+END
 [ "$(iterations s.ckpt)" -ge 6 ] || bad "s.ckpt has $(iterations s.ckpt) iterations"
 for ranks in 1 3; do
     succeeds '^continued after' -n $ranks "$tool" $solve --continue s.ckpt --json more.json

@@ -90,6 +90,7 @@ passed=$((passed + 1))
 # A checkpoint: two ranks stop, three go on to the bits of a run that was not interrupted.
 one --grid 41x57 --tolerance 1e-4 --check-every 4
 fails 1 'not met' -n 2 "$tool" $grid --max-iterations 20 --checkpoint u.ckpt --every 8
+grep -q '^kept  *2 checkpoints in ' out || bad "not 2 checkpoints"
 many -n 3 -- --continue u.ckpt
 fails 1 'another problem' -n 2 "$tool" $grid --omega 1.5 --continue u.ckpt
 printf 'x' | dd of=u.ckpt bs=1 seek=900 conv=notrunc 2>dd.out

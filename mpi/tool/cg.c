@@ -79,6 +79,7 @@ static void fill_case(run *r)
     wfi_result_case_extra(c, "residual", found->residual);
     wfi_result_case_extra(c, "true_residual", found->true_residual);
     wfi_result_case_extra(c, "shared_halos", wfi_rank_sum(found->part.shared));
+    wfi_checkpoints_add(&r->keep.checkpoints, c);
     c->history = r->history;
     c->history_count = found->iterations;
     if (found->status != WF_CG_CONVERGED)
@@ -109,6 +110,7 @@ static void print(const run *r)
         wfi_format_time(found->seconds / made * 1e6, text, sizeof text);
         printf("time      %s an iteration (host clock)\n", text);
     }
+    wfi_checkpoints_print(&r->keep.checkpoints);
     wfi_rank_print(r->out);
 }
 
@@ -143,6 +145,7 @@ static int execute(run *r, int argc, char **argv)
     }
     if (r->args->output)
         wfi_rank_gather(rank, r->matrix.first_row, r->args->real, r->own_x, r->whole_x);
+    r->keep.checkpoints.taken = r->result.keep_seconds;
     fill_case(r);
     return wfi_rank_share(finish(r, argc, argv));
 }

@@ -61,8 +61,24 @@ int wfi_checkpoints_write(const wfi_rank *rank, wfi_checkpoints *c, const wfi_ch
     int code = WFI_EXIT_DONE;
     if (rank->prints && !wfi_checkpoint_write(c->path, what, &error))
         code = wfi_run_error("%s", error.text);
+    c->count += code == WFI_EXIT_DONE;
     c->last = MPI_Wtime();
     return wfi_rank_share(code);
+}
+
+void wfi_checkpoints_add(const wfi_checkpoints *c, wfi_result_case *out)
+{
+    if (!c->path)
+        return;
+    wfi_result_case_extra(out, "checkpoints", c->count);
+    wfi_result_case_extra(out, "checkpoint_seconds", c->taken);
+}
+
+void wfi_checkpoints_print(const wfi_checkpoints *c)
+{
+    if (c->path)
+        printf("kept      %u checkpoint%s in %.3f s, not counted in the time of iterations\n",
+               c->count, c->count == 1 ? "" : "s", c->taken);
 }
 
 /* -------------------------------------------------------------------------------------- reading */

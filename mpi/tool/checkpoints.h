@@ -9,7 +9,9 @@ typedef struct wfi_checkpoints {
     const char *path;    /* NULL: nothing is kept */
     uint64_t iterations; /* between two; 0: seconds tell */
     double seconds;
-    double last; /* MPI_Wtime() of the last one, or of the start; rank 0's counts */
+    double last;    /* MPI_Wtime() of the last one, or of the start; rank 0's counts */
+    uint32_t count; /* written by this run, */
+    double taken;   /* in so many seconds, which the iterations' time has no part of */
 } wfi_checkpoints;
 
 /* Of --checkpoint and --every: "1000", "10min" or "30s"; NULL: ten minutes. */
@@ -26,6 +28,10 @@ bool wfi_checkpoints_due(const wfi_rank *rank, const wfi_checkpoints *c, uint32_
 
 /* Rank 0 writes; one line of error and the exit code on all ranks. Collective. */
 int wfi_checkpoints_write(const wfi_rank *rank, wfi_checkpoints *c, const wfi_checkpoint *what);
+/* Adds to the results how many were written and what that took, or prints it; nothing where nothing
+ * was to be kept. */
+void wfi_checkpoints_add(const wfi_checkpoints *c, wfi_result_case *out);
+void wfi_checkpoints_print(const wfi_checkpoints *c);
 /* Rank 0 reads a checkpoint of the family, and the others get its facts. Collective. */
 int wfi_checkpoints_read(const wfi_rank *rank, const char *path, const char *family,
                          wfi_checkpoint *out);

@@ -167,8 +167,11 @@ static wf_result go_on(run *r, uint32_t unit)
     r->pace = seconds / count;
     const wfi_himeno_state state = {{r->ni, r->nj, r->nk}, reached + count, r->gosa, r->p};
     if (wfi_checkpoints_due(r->rank, &r->keep, reached + count, unit) ||
-        (r->keep.path && reached + count == r->iterations))
+        (r->keep.path && reached + count == r->iterations)) {
+        const double start = MPI_Wtime();
         r->told = wfi_himeno_keep(r->rank, &r->keep, r->himeno, &state);
+        r->keep.taken += MPI_Wtime() - start;
+    }
     return WF_SUCCESS;
 }
 
@@ -202,6 +205,7 @@ static wf_result work(run *r)
         wfi_result_case_extra(r->out, "iterations", r->done);
         wfi_result_case_extra(r->out, "gosa", (double)r->gosa);
         wfi_result_case_extra(r->out, "seconds", r->total);
+        wfi_checkpoints_add(&r->keep, r->out);
     }
     return result;
 }
@@ -233,6 +237,7 @@ static void print(const run *r)
     if (r->once) {
         printf("iterated  %u times in %.3f s\ngosa      %.7E of the last\n", r->done, r->total,
                (double)r->gosa);
+        wfi_checkpoints_print(&r->keep);
         return;
     }
     printf("rehearsal %d iterations: MFLOPS: %.2f  Gosa of the third: %.7E\n", REHEARSAL,

@@ -80,6 +80,7 @@ static void fill_case(run *r)
     wfi_result_case_extra(c, "residual", found->residual);
     wfi_result_case_extra(c, "true_residual", found->true_residual);
     wfi_result_case_extra(c, "shared_halos", wfi_rank_sum(part->shared));
+    wfi_checkpoints_add(&r->keep.checkpoints, c);
     c->history = r->history;
     c->history_count = found->checks;
     if (found->status == WF_LAPLACE_CANCELLED)
@@ -121,6 +122,7 @@ static void print(const run *r)
         printf("time      %s an iteration (host clock): %.4g million cells a second, %s\n", time,
                cells(r) / us_an_iteration(r), rate);
     }
+    wfi_checkpoints_print(&r->keep.checkpoints);
     wfi_rank_print(c);
 }
 
@@ -217,6 +219,7 @@ static int execute(run *r, const double *weights, int argc, char **argv)
     if (result != WF_SUCCESS && result != WF_ERROR_CANCELLED)
         return wfi_rank_failed(rank, result);
     wfi_laplace_gather(&r->keep, r->own, r->whole);
+    r->keep.checkpoints.taken = r->result.keep_seconds;
     fill_case(r);
     return wfi_rank_share(finish(r, argc, argv));
 }

@@ -233,8 +233,9 @@ typedef struct wf_mpi_laplace_result {
     /* |r| / |b| of the u returned, computed by the hosts in long double; see wf_laplace_result for
      * when it makes a converged solve WF_LAPLACE_INACCURATE. */
     double true_residual;
-    double seconds;     /* of the iterations, by the slowest rank's clock */
-    wf_mpi_times times; /* this rank's own, of all iterations */
+    double seconds;      /* of the iterations, by the slowest rank's clock */
+    wf_mpi_times times;  /* this rank's own, of all iterations */
+    double keep_seconds; /* of what was given to `keep`; `seconds` has no part of them */
 } wf_mpi_laplace_result;
 
 /* Chooses, cuts and allocates. Before any rank allocates, those that share a device compare what
@@ -373,6 +374,7 @@ typedef struct wf_mpi_cg_result {
     wf_mpi_times times; /* this rank's own, of all iterations */
     wf_mpi_matrix_info part;
     wf_plan_info product;
+    double keep_seconds; /* as that of wf_mpi_laplace_result */
 } wf_mpi_cg_result;
 
 /* Solves A x = b. b and x have own_rows elements; every rank's host needs memory for the whole x
