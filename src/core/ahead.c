@@ -7,6 +7,7 @@ typedef struct job {
     wfi_pipeline_desc desc;
     wfi_pooled *pooled; /* NULL: it could not be compiled */
     wfi_thread thread;
+    wfi_held held; /* what it would log */
 } job;
 
 struct wfi_ahead {
@@ -18,7 +19,9 @@ static void *compile(void *user)
 {
     job *j = user;
     const wfi_heap outer = wfi_heap_enter_device(j->device);
+    wfi_log_hold(&j->held);
     wfi_heap_leave(outer, wfi_pool_take(j->device, &j->desc, &j->pooled));
+    wfi_log_hold(NULL);
     return NULL;
 }
 
@@ -51,6 +54,7 @@ void wfi_ahead_end(wfi_ahead *ahead)
     for (uint32_t i = 0; i < ahead->count; i++) {
         job *j = &ahead->jobs[i];
         wfi_thread_join(j->thread);
+        wfi_log_say(&j->device->log, &j->held);
         wfi_pool_give_back(j->device, &j->pooled);
     }
     wfi_free(ahead);

@@ -4,7 +4,37 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/platform.h"
+
 #define TEXT_BYTES 1024
+
+static WFI_THREAD_LOCAL wfi_held *holder;
+
+static void hold(wf_log_level level, const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    if (holder->used + 1 + bytes > sizeof holder->lines)
+        return;
+    char *line = holder->lines + holder->used;
+    line[0] = (char)level;
+    memcpy(line + 1, text, bytes);
+    holder->used += (uint32_t)(1 + bytes);
+}
+
+void wfi_log_hold(wfi_held *held)
+{
+    holder = held;
+}
+
+void wfi_log_say(const wfi_log *log, wfi_held *held)
+{
+    for (uint32_t at = 0; at < held->used;) {
+        const char *text = held->lines + at + 1;
+        wfi_log_write(log, (wf_log_level)held->lines[at], "%s", text);
+        at += (uint32_t)strlen(text) + 2;
+    }
+    held->used = 0;
+}
 
 void wfi_log_write(const wfi_log *log, wf_log_level level, const char *format, ...)
 {
@@ -15,6 +45,10 @@ void wfi_log_write(const wfi_log *log, wf_log_level level, const char *format, .
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    if (holder) {
+        hold(level, text);
+        return;
+    }
     log->fn(log->user, level, text);
 }
 

@@ -18,6 +18,19 @@ typedef struct wfi_log {
 void wfi_log_write(const wfi_log *log, wf_log_level level, const char *format, ...)
     WFI_PRINTF(3, 4);
 
+/* Messages of a thread of wavefit's own, until the thread that waits for it says them: logs are
+ * called on threads that call wavefit. What there is no room for is left out. */
+#define WFI_HELD_BYTES 2048
+typedef struct wfi_held {
+    uint32_t used;
+    char lines[WFI_HELD_BYTES]; /* of each the level, the text and a zero */
+} wfi_held;
+
+/* From here on the messages of the calling thread are held; NULL: they are not any more. */
+void wfi_log_hold(wfi_held *held);
+/* Says what was held, by a thread that joined the one that held it. */
+void wfi_log_say(const wfi_log *log, wfi_held *held);
+
 /* Logs an error and gives `result`, so that a failure is one statement. A macro, so that an
  * analyser of one file sees which result it is. */
 #define wfi_fail(log, result, ...) (wfi_log_write((log), WF_LOG_ERROR, __VA_ARGS__), (result))

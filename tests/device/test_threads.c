@@ -280,6 +280,37 @@ static void test_compiling_ahead(void **state)
     }
 }
 
+typedef struct said {
+    pthread_t by;
+    unsigned lines, elsewhere;
+} said;
+
+static void count_line(void *user, wf_log_level level, const char *text)
+{
+    said *s = user;
+    (void)level;
+    s->lines += strstr(text, "not built") != NULL;
+    s->elsewhere += !pthread_equal(pthread_self(), s->by);
+}
+
+/* What a thread of wavefit's own would log is said by the thread that waits for it. */
+static void test_messages_of_threads(void **state)
+{
+    wf_device *device = *state;
+    const wfi_log log = device->log;
+    const wfi_spirv none = {.name = "not built"};
+    const wfi_pipeline_desc desc = {.name = "not built", .spirv = &none, .storage_buffers = 1};
+    said s = {.by = pthread_self()};
+    device->log = (wfi_log){count_line, &s};
+    for (unsigned round = 1; round <= ROUNDS; round++) {
+        wfi_ahead *ahead = wfi_ahead_begin(device, &desc, 1);
+        wfi_ahead_end(ahead);
+        assert_true(s.lines == (ahead ? round : 0));
+    }
+    device->log = log;
+    assert_int_equal(s.elsewhere, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_every_family),
         cmocka_unit_test(test_jobs_on_threads),
         cmocka_unit_test(test_compiling_ahead),
+        cmocka_unit_test(test_messages_of_threads),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
 }

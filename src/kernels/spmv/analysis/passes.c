@@ -57,9 +57,15 @@ typedef struct compiling {
     atomic_int result; /* wf_result of one that failed */
 } compiling;
 
-static void *compile_some(void *user)
+/* A thread that compiles, and what it would log. */
+typedef struct compiler {
+    compiling *shared;
+    wfi_thread thread;
+    wfi_held held;
+} compiler;
+
+static void compile_some(compiling *c)
 {
-    compiling *c = user;
     const wfi_heap outer = wfi_heap_enter_device(c->passes->device);
     uint32_t i;
     while ((i = atomic_fetch_add(&c->next, 1)) < c->passes->count) {
@@ -72,6 +78,14 @@ static void *compile_some(void *user)
             atomic_store(&c->result, result);
     }
     wfi_heap_leave(outer, WF_SUCCESS);
+}
+
+static void *compile_beside(void *user)
+{
+    compiler *own = user;
+    wfi_log_hold(&own->held);
+    compile_some(own->shared);
+    wfi_log_hold(NULL);
     return NULL;
 }
 
@@ -79,17 +93,23 @@ static void *compile_some(void *user)
  * adopted device's application says on which threads they compile. */
 static wf_result take_pipelines(wfi_passes *passes)
 {
-    wfi_thread threads[WFI_MOST_WORKERS];
+    compiler others[WFI_MOST_WORKERS];
     compiling c = {.passes = passes};
     uint32_t count = 0, wanted = take_compiled(passes);
     wanted = wanted < wfi_copy_threads() ? wanted : wfi_copy_threads();
-    while (count + 1 < wanted && !passes->device->adopted &&
-           wfi_thread_start(&threads[count], compile_some, &c))
+    while (count + 1 < wanted && !passes->device->adopted) {
+        others[count].shared = &c;
+        others[count].held.used = 0;
+        if (!wfi_thread_start(&others[count].thread, compile_beside, &others[count]))
+            break;
         count++;
+    }
     if (wanted)
         compile_some(&c);
-    while (count-- > 0)
-        wfi_thread_join(threads[count]);
+    while (count-- > 0) {
+        wfi_thread_join(others[count].thread);
+        wfi_log_say(&passes->device->log, &others[count].held);
+    }
     return (wf_result)atomic_load(&c.result);
 }
 
