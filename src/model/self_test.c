@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/ahead.h"
 #include "core/arithmetic.h"
 #include "core/caps.h"
 #include "core/file.h"
@@ -19,6 +20,7 @@
 #define GROUPS 16
 #define MAGIC 0x54535746u /* "FWST" */
 #define FORMAT 2u
+#define MOST_AHEAD 16u     /* kernels that threads compile */
 #define SPEED_SECONDS 0.01 /* of samples for each of two rates */
 
 /* The file, in this machine's byte order. */
@@ -151,17 +153,42 @@ static bool read_verdicts(const uint32_t *verdicts, uint32_t count, bool *right)
     return given > 0;
 }
 
-/* True with *right set; false when it could not be run at all. */
-static bool test_exchange(wf_device *device, const wfi_spirv *module, bool subgroups, bool *right)
+typedef struct exchange {
+    const wfi_spirv *module;
+    VkSubgroupFeatureFlags operations; /* of subgroups; 0: through shared memory */
+    uint32_t fault;
+} exchange;
+
+static const exchange exchanges[] = {
+    {&wfi_spv_selftest_barrier, 0, WF_FAULT_SHARED_MEMORY},
+    {&wfi_spv_selftest_shuffle, VK_SUBGROUP_FEATURE_SHUFFLE_BIT, WF_FAULT_SHUFFLE},
+    {&wfi_spv_selftest_arithmetic, VK_SUBGROUP_FEATURE_ARITHMETIC_BIT,
+     WF_FAULT_SUBGROUP_ARITHMETIC},
+};
+
+static bool is_offered(const wf_caps *caps, const exchange *e)
 {
-    const wfi_variant row = {
-        .name = module->name,
-        .modules = {[WF_TYPE_F32] = module},
-        .storage_buffers = 2,
-        .group_size = exchange_group,
-        .subgroup_size = subgroups ? pinned : NULL,
-        .needs = subgroups && device->caps.full_subgroups ? WFI_NEEDS_FULL_SUBGROUPS : 0,
-        .build = build};
+    const bool known = caps->subgroup_size >= 2 && caps->subgroup_size <= 128 &&
+                       (caps->subgroup_min == caps->subgroup_max || caps->subgroup_size_control);
+    return !e->operations || (known && (caps->subgroup_operations & e->operations));
+}
+
+static wfi_variant exchange_row(const wf_caps *caps, const exchange *e)
+{
+    const bool subgroups = e->operations != 0;
+    return (wfi_variant){.name = e->module->name,
+                         .modules = {[WF_TYPE_F32] = e->module},
+                         .storage_buffers = 2,
+                         .group_size = exchange_group,
+                         .subgroup_size = subgroups ? pinned : NULL,
+                         .needs = subgroups && caps->full_subgroups ? WFI_NEEDS_FULL_SUBGROUPS : 0,
+                         .build = build};
+}
+
+/* True with *right set; false when it could not be run at all. */
+static bool test_exchange(wf_device *device, const exchange *e, bool *right)
+{
+    const wfi_variant row = exchange_row(&device->caps, e);
     const wfi_point point = {.caps = &device->caps, .variant = &row};
     uint32_t size[3], from[GROUPS * 256] = {0}, to[GROUPS * 256] = {0};
     exchange_group(&point, size);
@@ -177,29 +204,13 @@ static bool test_exchange(wf_device *device, const wfi_spirv *module, bool subgr
 
 static void test_exchanges(wf_device *device, outcome *o)
 {
-    const wf_caps *caps = &device->caps;
-    const bool known = caps->subgroup_size >= 2 && caps->subgroup_size <= 128 &&
-                       (caps->subgroup_min == caps->subgroup_max || caps->subgroup_size_control);
-    const VkSubgroupFeatureFlags shuffle = VK_SUBGROUP_FEATURE_SHUFFLE_BIT,
-                                 arithmetic = VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
-    const struct {
-        const wfi_spirv *module;
-        bool subgroups, offered;
-        uint32_t fault;
-    } tests[] = {
-        {&wfi_spv_selftest_barrier, false, true, WF_FAULT_SHARED_MEMORY},
-        {&wfi_spv_selftest_shuffle, true, known && (caps->subgroup_operations & shuffle),
-         WF_FAULT_SHUFFLE},
-        {&wfi_spv_selftest_arithmetic, true, known && (caps->subgroup_operations & arithmetic),
-         WF_FAULT_SUBGROUP_ARITHMETIC},
-    };
-    for (size_t i = 0; i < WFI_COUNT(tests); i++) {
+    for (size_t i = 0; i < WFI_COUNT(exchanges); i++) {
+        const exchange *e = &exchanges[i];
         bool right = false;
-        if (!tests[i].offered ||
-            !test_exchange(device, tests[i].module, tests[i].subgroups, &right))
+        if (!is_offered(&device->caps, e) || !test_exchange(device, e, &right))
             continue;
-        o->tested |= tests[i].fault;
-        o->failed |= right ? 0 : tests[i].fault;
+        o->tested |= e->fault;
+        o->failed |= right ? 0 : e->fault;
     }
 }
 
@@ -264,17 +275,22 @@ static bool product_is_right(const matrix_kind *kind, const wf_cooperative_shape
     return true;
 }
 
+static wfi_variant matrix_row(const wf_caps *caps, const matrix_kind *kind)
+{
+    return (wfi_variant){.name = "cooperative matrix",
+                         .modules = {[WF_TYPE_F32] = kind->module},
+                         .storage_buffers = 2,
+                         .group_size = matrix_group,
+                         .subgroup_size = caps->subgroup_size_control ? pinned : NULL,
+                         .constants = wfi_matrix_constants,
+                         .build = build};
+}
+
 /* True with *right set; false when it could not be run. */
 static bool test_shape(wf_device *device, uint32_t index, const matrix_kind *kind, bool *right)
 {
     const wf_cooperative_shape *s = &device->caps.cooperative_shapes[index];
-    const wfi_variant row = {.name = "cooperative matrix",
-                             .modules = {[WF_TYPE_F32] = kind->module},
-                             .storage_buffers = 2,
-                             .group_size = matrix_group,
-                             .subgroup_size = device->caps.subgroup_size_control ? pinned : NULL,
-                             .constants = wfi_matrix_constants,
-                             .build = build};
+    const wfi_variant row = matrix_row(&device->caps, kind);
     const uint64_t elements = (uint64_t)s->k * (s->m + s->n);
     const probe p = {
         1, {elements * wf_type_size(kind->type), (uint64_t)s->m * s->n * kind->sum_bytes}};
@@ -322,6 +338,39 @@ static void test_matrices(wf_device *device, outcome *o)
     o->tested |= WF_FAULT_COOPERATIVE_MATRIX;
     if (wrong == tested || !are_faster(device))
         o->failed |= WF_FAULT_COOPERATIVE_MATRIX;
+}
+
+/* -------------------------------------------------------------------------------- compile ahead */
+
+static void describe(const wf_caps *caps, const wfi_variant *row, uint32_t value,
+                     wfi_pipeline_desc *desc)
+{
+    const wfi_problem problem = {.type = WF_TYPE_F32};
+    const wfi_point point = {.caps = caps, .problem = &problem, .variant = row, .values = {value}};
+    wfi_point_pipeline(&point, desc);
+}
+
+/* Begins to compile the kernels of exchanges and of matrices. A driver takes longer for them than
+ * everything else here does. */
+static wfi_ahead *begin_ahead(wf_device *device)
+{
+    const wf_caps *caps = &device->caps;
+    wfi_pipeline_desc descs[MOST_AHEAD];
+    uint32_t count = 0;
+    for (size_t i = 0; i < WFI_COUNT(exchanges); i++) {
+        const wfi_variant row = exchange_row(caps, &exchanges[i]);
+        if (is_offered(caps, &exchanges[i]))
+            describe(caps, &row, 0, &descs[count++]);
+    }
+    const uint32_t shapes = caps->cooperative_matrix ? caps->cooperative_shape_count : 0;
+    for (uint32_t i = 0; i < shapes && count < MOST_AHEAD; i++) {
+        const matrix_kind *kind = kind_of(caps, &caps->cooperative_shapes[i]);
+        if (!kind)
+            continue;
+        const wfi_variant row = matrix_row(caps, kind);
+        describe(caps, &row, i, &descs[count++]);
+    }
+    return wfi_ahead_begin(device, descs, count);
 }
 
 /* -------------------------------------------------------------------------------------- outcome */
@@ -398,11 +447,13 @@ void wfi_self_test_run(wf_device *device)
     if (device->offered.device_local_bytes > 0) {
         device->log = (wfi_log){0};
         device->caps = device->offered;
+        wfi_ahead *ahead = begin_ahead(device);
         test_exchanges(device, &o);
         /* Exchanges through shared memory are tried everywhere: where they gave no verdict, nothing
          * runs, and a product that is not there would be taken for a wrong one. */
         if (o.tested)
             test_matrices(device, &o);
+        wfi_ahead_end(ahead);
         device->log = log;
         apply(device, &o);
     }
