@@ -19,6 +19,8 @@
 #define SPMV_ID_ALTERNATES 17
 #define SPMV_ID_FENCES 18
 #define SPMV_ID_COLUMNS 19
+/* Words that a work-item of spmv_update moves: f32, f64, or two f16. */
+#define SPMV_UPDATE_WORDS 4
 /* Parameters of the host, which no shader has. */
 #define SPMV_ID_WINDOW 64
 #define SPMV_ID_ROW_SUBGROUPS 65

@@ -1,8 +1,10 @@
 // MODULE spmv_update_*
 #version 450
+#extension GL_GOOGLE_include_directive : require
 // New values under the same pattern: each place of a plan's value buffer takes the caller's entry
 // that its map names; padding stays a negative zero, which no entry becomes. Values are moved as
 // bits.
+#include "spmv_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #if defined(WF_TYPE_F64)
 #define WORD uvec2
@@ -22,36 +24,54 @@ layout(push_constant) uniform Push {
     uint base;  // entries between the binding's begin and the first one
 } push;
 
+// Words of a work-item, a work-group's size apart: their loads, of which each value's waits for its
+// place, are under way at once.
+WORD fetch(uint entry)
+{
+    bool padding = entry == 0xffffffffu;
+    uint at = padding ? 0 : entry + push.base;
 #ifdef WF_TYPE_F16
-uint fetch(uint place)
-{
-    uint entry = place < push.count ? map[place] : 0xffffffffu;
-    if (entry == 0xffffffffu)
-        return PADDING;
-    entry += push.base;
-    uint value = (from[entry >> 1] >> (16 * (entry & 1))) & 65535u;
-    return value == PADDING ? 0u : value;
-}
+    WORD value = (from[at >> 1] >> (16 * (at & 1))) & 65535u;
 #else
-WORD fetch(uint place)
-{
-    uint entry = map[place];
-    if (entry == 0xffffffffu)
-        return PADDING;
-    WORD value = from[entry + push.base];
-    return value == PADDING ? WORD(0) : value;
-}
+    WORD value = from[at];
 #endif
+    return padding ? PADDING : value == PADDING ? WORD(0) : value;
+}
+
+uint entry_of(uint place)
+{
+    return place < push.count ? map[place] : 0xffffffffu;
+}
+
+void put(uint place, WORD word)
+{
+#ifdef WF_TYPE_F16
+    if (place < (push.count + 1) / 2)
+#else
+    if (place < push.count)
+#endif
+        to[place] = word;
+}
 
 void main()
 {
     uint group = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-    uint at = group * gl_WorkGroupSize.x + gl_LocalInvocationIndex;
+    uint size = gl_WorkGroupSize.x;
+    uint at = group * SPMV_UPDATE_WORDS * size + gl_LocalInvocationIndex;
+    uvec4 word = at + size * uvec4(0, 1, 2, 3);
 #ifdef WF_TYPE_F16
-    if (at * 2 < push.count)
-        to[at] = fetch(2 * at) | fetch(2 * at + 1) << 16;
+    uvec4 low = uvec4(entry_of(2 * word.x), entry_of(2 * word.y), entry_of(2 * word.z),
+                      entry_of(2 * word.w));
+    uvec4 high = uvec4(entry_of(2 * word.x + 1), entry_of(2 * word.y + 1),
+                       entry_of(2 * word.z + 1), entry_of(2 * word.w + 1));
+    WORD a = fetch(low.x) | fetch(high.x) << 16, b = fetch(low.y) | fetch(high.y) << 16,
+         c = fetch(low.z) | fetch(high.z) << 16, d = fetch(low.w) | fetch(high.w) << 16;
 #else
-    if (at < push.count)
-        to[at] = fetch(at);
+    uvec4 entry = uvec4(entry_of(word.x), entry_of(word.y), entry_of(word.z), entry_of(word.w));
+    WORD a = fetch(entry.x), b = fetch(entry.y), c = fetch(entry.z), d = fetch(entry.w);
 #endif
+    put(word.x, a);
+    put(word.y, b);
+    put(word.z, c);
+    put(word.w, d);
 }

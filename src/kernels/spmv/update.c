@@ -9,6 +9,7 @@
 #include "plan/dispatch_size.h"
 #include "kernels/spmv/push.h"
 #include "kernels/spmv/spmv.h"
+#include "spmv/spmv_ids.h"
 #include "wfi_shaders.h"
 
 enum { FROM, TO, MAP };
@@ -39,13 +40,13 @@ static wf_result build(wf_plan *plan, const wfi_point *point, const void *params
         [TO] = {"the plan's values", WFI_WRITES, job->values_bytes},
         [MAP] = {"the plan's map", WFI_READS, map_bytes},
     };
-    const uint64_t items = job->type == WF_TYPE_F16 ? (job->count + 1) / 2 : job->count;
+    const uint64_t words = job->type == WF_TYPE_F16 ? (job->count + 1) / 2 : job->count;
+    const uint64_t a_group = SPMV_UPDATE_WORDS * WFI_FIXED_GROUP;
     wfi_step step = {.slots = {{WFI_SLOT_BINDING, FROM, start, from_bytes - start}},
                      .push_bytes = sizeof push};
     memcpy(step.push, &push, sizeof push);
     wfi_plan_set_writes_own(plan); /* what products recorded before may still read */
-    wf_result result =
-        wfi_dispatch_size(plan, (items + WFI_FIXED_GROUP - 1) / WFI_FIXED_GROUP, step.groups);
+    wf_result result = wfi_dispatch_size(plan, (words + a_group - 1) / a_group, step.groups);
     return result == WF_SUCCESS ? wfi_fixed_build(plan, point, bindings, 3, &step) : result;
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/spmv/analysis/values.h"
 
+#include "spmv/spmv_ids.h"
 #include "wfi_shaders.h"
 
 /* As in spmv_update.comp. */
@@ -16,7 +17,8 @@ wf_result wfi_device_values(wfi_passes *passes, const wfi_device_csr *csr, const
 {
     wf_device *device = csr->device;
     const uint64_t bytes = (count * wf_type_size(csr->type) + 3) / 4 * 4;
-    const uint64_t items = csr->type == WF_TYPE_F16 ? (count + 1) / 2 : count;
+    const uint64_t words = csr->type == WF_TYPE_F16 ? (count + 1) / 2 : count;
+    const uint64_t a_group = SPMV_UPDATE_WORDS * WFI_PASS_GROUP;
     const wfi_pass_kernel kernel = {
         modules[csr->type], WFI_PASS_GROUP, 3, sizeof(update_push), {0}, 0};
     if (bytes > device->caps.max_storage_range || bytes > device->caps.max_buffer)
@@ -33,8 +35,7 @@ wf_result wfi_device_values(wfi_passes *passes, const wfi_device_csr *csr, const
     const update_push push = {(uint32_t)count, 0};
     if (count == 0)
         wfi_passes_fill(passes, *values, 0, (*values)->bytes, 0);
-    wfi_passes_dispatch(passes, &kernel, (items + WFI_PASS_GROUP - 1) / WFI_PASS_GROUP, buffers,
-                        &push);
+    wfi_passes_dispatch(passes, &kernel, (words + a_group - 1) / a_group, buffers, &push);
     result = wfi_passes_run(passes);
     if (result != WF_SUCCESS)
         wf_buffer_destroy(values);
