@@ -2,7 +2,8 @@
  * and from device buffers; whether both make the same bytes of variant sliced; and the update of
  * its values.
  *   bench_spmv_plans [--type f32|f64] [--device SEL] KIND:SIZE|FILE.mtx...
- * Times are milliseconds, the first of three (with what is compiled then) and the least. */
+ * Times are milliseconds: the first, with what is compiled then, and the median of those after it,
+ * for which products raise the device's clocks before. A product's time is a median, too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +15,13 @@
 #include "matrix.h"
 #include "spmv/spmv_ids.h"
 
-enum { REPEATS = 3, RUNS = 20 };
+enum { REPEATS = 9, RUNS = 20, SAMPLES = 15 };
+#define WARM_UP_SECONDS 0.3
 
 typedef struct stage {
     const char *name;
-    double first, least;
+    double first, later[REPEATS];
+    int count; /* of the later ones */
 } stage;
 
 static void print_log(void *user, wf_log_level level, const char *text)
@@ -32,14 +35,33 @@ static void note(stage *s, const char *name, int repeat, double start)
 {
     const double ms = (wfi_host_seconds() - start) * 1e3;
     s->name = name;
-    s->first = repeat == 0 ? ms : s->first;
-    s->least = repeat == 0 || ms < s->least ? ms : s->least;
+    if (repeat == 0)
+        s->first = ms;
+    else if (s->count < REPEATS)
+        s->later[s->count++] = ms;
 }
 
-static void print_stages(const stage *stages, int count)
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return count ? values[count / 2] : 0;
+}
+
+static double median_of(stage *s)
+{
+    return s->count ? median(s->later, s->count) : s->first;
+}
+
+static void print_stages(stage *stages, int count)
 {
     for (int i = 0; i < count; i++)
-        printf("  %-28s %9.3f %9.3f\n", stages[i].name, stages[i].first, stages[i].least);
+        printf("  %-28s %9.3f %9.3f\n", stages[i].name, stages[i].first, median_of(&stages[i]));
 }
 
 static wfi_sliced_params sliced_params(const wf_caps *caps, const wfi_problem *problem,
@@ -66,7 +88,7 @@ static bool same_words(wf_buffer *buffer, const uint32_t *words, uint64_t count)
 }
 
 /* Ways of converting; the last one's places are compared with the host's. */
-enum { WAYS = 3 };
+enum { WAYS = 3, WAY_REPEATS = 4 };
 static const char *const way_names[WAYS] = {"device: sliced, values", "the same in shared memory",
                                             "device: sliced, places"};
 
@@ -99,11 +121,11 @@ static wf_result convert(wf_device *device, const wf_spmv_params *p, const on_ho
     wf_result result = wfi_device_csr_upload(device, p, &csr);
     if (result == WF_SUCCESS)
         result = wfi_device_csr_wait(&csr, WFI_CSR_VALUES);
-    note(&stages[0], "upload", 2 * way + repeat, start);
+    note(&stages[0], "upload", WAY_REPEATS * way + repeat, start);
     start = wfi_host_seconds();
     if (result == WF_SUCCESS)
         result = wfi_device_csr_count(&csr, &counts);
-    note(&stages[1], "device: checks, statistics", 2 * way + repeat, start);
+    note(&stages[1], "device: checks, statistics", WAY_REPEATS * way + repeat, start);
     start = wfi_host_seconds();
     if (result == WF_SUCCESS)
         result = wfi_passes_open(device, &passes);
@@ -133,8 +155,8 @@ static wf_result by_stages(wf_device *device, const wf_spmv_params *p)
     start = wfi_host_seconds();
     wf_result result = wfi_sliced_make(&host.params, &host.sliced);
     note(&stages[1], "host: sliced", 0, start);
-    for (int i = 0; i < 2 * WAYS && result == WF_SUCCESS; i++)
-        result = convert(device, p, &host, i / 2, i % 2, on_device, &same);
+    for (int i = 0; i < WAY_REPEATS * WAYS && result == WF_SUCCESS; i++)
+        result = convert(device, p, &host, i / WAY_REPEATS, i % WAY_REPEATS, on_device, &same);
     print_stages(stages, 2);
     print_stages(on_device, 2 + WAYS);
     printf("  sliced: %s\n", result != WF_SUCCESS ? wf_result_string(result)
@@ -144,7 +166,7 @@ static wf_result by_stages(wf_device *device, const wf_spmv_params *p)
     return result == WF_NOT_READY ? WF_SUCCESS : result;
 }
 
-/* A product's time in microseconds, and its y. */
+/* A product's time in microseconds, the median at full clocks, and its y. */
 static wf_result multiply(wf_device *device, wf_plan *plan, const wf_spmv_params *p, double *us,
                           void *result_y)
 {
@@ -161,11 +183,15 @@ static wf_result multiply(wf_device *device, wf_plan *plan, const wf_spmv_params
     if (result == WF_SUCCESS)
         result = wf_buffer_write(x, 0, host_x, p->columns * size);
     const wf_bindings bindings = {.size = sizeof bindings, .items = {{.buffer = x}, {.buffer = y}}};
-    *us = 1e9;
-    for (int i = 0; i < 10 && result == WF_SUCCESS; i++) {
+    double samples[SAMPLES];
+    int count = 0;
+    const double start = wfi_host_seconds();
+    while (count < SAMPLES && result == WF_SUCCESS) {
         result = wf_plan_run_times(plan, &bindings, RUNS, &seconds, &gpu_clock);
-        *us = seconds / RUNS * 1e6 < *us ? seconds / RUNS * 1e6 : *us;
+        if (wfi_host_seconds() - start > WARM_UP_SECONDS)
+            samples[count++] = seconds / RUNS * 1e6;
     }
+    *us = median(samples, count);
     if (result == WF_SUCCESS)
         result = wf_buffer_read(y, 0, result_y, p->rows * size);
     wf_buffer_destroy(&x);
@@ -193,14 +219,14 @@ static wf_result whole(wf_device *device, const wf_spmv_params *p)
     lent.row_offsets = lent.column_indices = NULL;
     lent.values = NULL;
     lent.buffers = &buffers;
-    for (int i = 0; i < 2 * REPEATS && result == WF_SUCCESS; i++) {
-        const int from = i / REPEATS;
+    for (int i = 0; i < 2 * (1 + REPEATS) && result == WF_SUCCESS; i++) {
+        const int from = i / (1 + REPEATS), repeat = i % (1 + REPEATS);
         wf_plan *plan = NULL;
         wf_plan_info info = {.size = sizeof info};
         const double start = wfi_host_seconds();
         result = wf_spmv_plan(device, from ? &lent : p, &plan);
-        note(&stages[from], names[from], i % REPEATS, start);
-        if (result == WF_SUCCESS && i % REPEATS == REPEATS - 1) {
+        note(&stages[from], names[from], repeat, start);
+        if (result == WF_SUCCESS && repeat == 0) { /* which raises the clocks for those after it */
             result = multiply(device, plan, p, &us[from], y[from]);
             wf_plan_describe(plan, &info);
             snprintf(variant, sizeof variant, "%s", info.variant);
@@ -209,7 +235,7 @@ static wf_result whole(wf_device *device, const wf_spmv_params *p)
     }
     print_stages(stages, 2);
     printf("  product %s %.2f us: a plan is %.0f products from host, %.0f from device; y %s\n",
-           variant, us[1], stages[0].least * 1e3 / us[1], stages[1].least * 1e3 / us[1],
+           variant, us[1], median_of(&stages[0]) * 1e3 / us[1], median_of(&stages[1]) * 1e3 / us[1],
            result == WF_SUCCESS && memcmp(y[0], y[1], bytes) == 0 ? "is the same" : "DIFFERS");
     wfi_device_csr_close(&csr);
     free(y[0]);
