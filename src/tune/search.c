@@ -40,6 +40,7 @@ static wf_result recall(wfi_search *s, const wfi_tuning_data *left)
         if (known && !wfi_entry_is_current(s->device, known))
             s->entry.bad_count = s->entry.best_count = 0;
     }
+    s->known = known && s->entry.best_count > 0 && wfi_entry_is_current(s->device, known);
     s->entry.key = key;
     if (tuning) {
         s->entry.driver_id = s->device->caps.driver_id;
@@ -224,10 +225,26 @@ static void tell_best_so_far(wfi_search *s)
             s->result->before_us = s->elite[i].seconds * 1e6;
 }
 
+/* The row of an earlier search in place of a search. */
+static bool tell_kept(wfi_search *s)
+{
+    const wf_tune_params *p = s->params;
+    wfi_choice choice = {s->incumbent.point, "tuned", wfi_family_get(s->trial.problem.family)};
+    if (!p->unless_kept || p->again || p->within || p->exhaustive || !s->known ||
+        !wfi_point_from_names(&s->entry.best[0], &choice.point))
+        return false;
+    s->result->best = wfi_describe_choice(&choice);
+    s->result->best_us = (double)s->entry.best[0].time_ns * 1e-3;
+    s->result->spread = s->entry.best[0].spread_permille * 1e-3;
+    s->result->finished = s->entry.finished;
+    s->result->kept = true;
+    return true;
+}
+
 static wf_result run(wfi_search *s)
 {
     wf_result result = begin(s);
-    if (result != WF_SUCCESS)
+    if (result != WF_SUCCESS || tell_kept(s))
         return result;
     if (s->params->exhaustive)
         walk_all(s);

@@ -49,6 +49,7 @@ typedef struct wfi_search {
     uint32_t compiled_at_once; /* kernels compiled at once; 0: none were yet */
     bool one_by_one;           /* a search did not outlive compiling several kernels at once */
     bool cancelled;
+    bool known;          /* a current row of this very problem is kept */
     bool tries_suspects; /* it has nothing else left to try */
     bool
         acquitted; /* points that were passed over are not bad after all: the search begins again */

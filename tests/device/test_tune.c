@@ -1,5 +1,6 @@
 /* What a search finds is used and kept, and measured again when driver or shaders change; a search
  * that was stopped continues. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -201,6 +202,41 @@ static void a_stopped_search_keeps_and_resumes(void **state)
     wf_device_destroy(&device);
 }
 
+/* A problem that has a row is not searched again where that is asked for: the row is told. One
+ * whose points are to be measured again is, and so is one that has no row. */
+static void what_is_kept_is_left(void **state)
+{
+    (void)state;
+    test_tuned m;
+    test_watch w = {.stop_after = 4};
+    wf_tune_result first, result = {.size = sizeof result};
+    test_make_tuned(&m);
+    wf_device *device = test_tuning_device();
+    assert_int_equal(wf_tuning_forget(device, WF_FAMILY_COUNT), WF_SUCCESS);
+    assert_int_equal(test_tune(device, &m, 60, &w, &first), WF_ERROR_CANCELLED);
+    wf_tune_params params = {.size = sizeof params,
+                             .spmv = &m.params,
+                             .budget_seconds = 60,
+                             .progress = test_note_progress,
+                             .user = &w,
+                             .unless_kept = true};
+    assert_int_equal(wf_tune(device, &params, &result), WF_SUCCESS);
+    assert_int_equal(result.measured, 0);
+    assert_true(result.kept && fabs(result.best_us - first.best_us) <= 0.001);
+    assert_string_equal(result.best.variant, first.best.variant);
+    assert_string_equal(result.best.chosen_by, "tuned");
+    params.again = true;
+    w.calls = 0;
+    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CANCELLED);
+    assert_int_equal(result.measured, 3);
+    params.again = false;
+    w.calls = 0;
+    assert_int_equal(wf_tuning_forget(device, WF_FAMILY_SPMV), WF_SUCCESS);
+    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CANCELLED);
+    assert_int_equal(result.measured, 3);
+    wf_device_destroy(&device);
+}
+
 /* An application that asks to stop while a point is tried: the point is left as if never begun. */
 static uint32_t tried, allowed = UINT32_MAX;
 
@@ -264,6 +300,7 @@ int main(void)
         cmocka_unit_test(where_all_are_bad_the_model_chooses),
         cmocka_unit_test(rows_of_like_problems_are_fitted),
         cmocka_unit_test(a_stopped_search_keeps_and_resumes),
+        cmocka_unit_test(what_is_kept_is_left),
         cmocka_unit_test(a_search_stops_between_submissions),
     };
     return cmocka_run_group_tests(tests, test_tuning_setup, test_tuning_teardown);

@@ -118,6 +118,16 @@ expect 0 'stencil +f32 +24x20 .* points' tune --grid 24x20 --border periodic \
 check 'the border of a grid is in the results' grep -q '"border": 2' tuned.json
 expect 0 'spmv +f32 +arrow:32911 .* points' tune spmv --suite drawn --count 1 --seed 7 --budget 0.5
 expect 2 'too large for a CPU' tune matmul --suite drawn --count 1
+# A device as a whole: what has a row is passed over, and another seed's problem is timed.
+expect 0 '^0 of 1 problems of seed 7 were searched, 1 had a row before, 0 are left$' tune spmv \
+    --drawn --count 1 --seed 7 --seconds 30 --json fit.json
+cp out out.fit
+check 'what others gain is told' grep -q \
+    '^1 problem of seed 374487, for which nothing was searched: [0-9.]* times as fast' out.fit
+check 'the results have both' sh -c '[ $(grep -c "\"family\": \"spmv\"" fit.json) = 2 ] &&
+    grep -q "arrow:32911" fit.json'
+expect 0 '^0 of 1 problems of seed 9 were searched, 0 had a row before, 1 are left$' tune spmv \
+    --drawn --count 1 --seed 9 --seconds 0.000001
 # A comparison is kept, gone on with, and not mixed with another device's.
 expect 0 'two searches differ by' tune --grid 24x20 --steps 2 --compare --budget 0.3 --json c.json
 cp c.json before.json

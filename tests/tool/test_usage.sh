@@ -131,6 +131,13 @@ expect 2 "'0' is not a whole number from 1 to 150" bench --suite drawn --count 0
 expect 2 'host is for the suites' bench --suite drawn --host
 expect 2 'no i8 problems of himeno' bench --suite drawn --family himeno --type i8
 expect 2 'count goes with --suite drawn' tune --count 3
+expect 2 'seconds goes with --drawn' tune --seconds 3
+expect 2 'drawn has --seconds in place of --budget' tune --drawn --budget 3
+expect 2 'drawn is of problems drawn' tune --drawn --suite full
+expect 2 'goes with none of --compare' tune --drawn --again
+expect 2 'drawn searches among all variants' tune --drawn --variant naive
+expect 2 'drawn exclude each other' tune --drawn --forget
+expect 2 "'0' is not a whole number from 1 to 150" tune --drawn --count 0
 expect 2 "'slow' is not a suite" tune --suite slow
 # What a seed draws is known without a device.
 VK_DRIVER_FILES=/nonexistent.json expect 0 '^matmul f32 9398x8146x2192 B\^T$' bench --suite drawn \

@@ -2103,6 +2103,10 @@ typedef struct wf_tune_params {
      * these constants, the search begins at the legal point that differs from them in the fewest
      * parameters. The structure's other members are ignored. NULL: all points are searched. */
     const wf_tuning *within;
+    /* A problem of which this device has a row already, made with this driver and these shaders, is
+     * left as it is: the result has the row's point and time, and `measured` is 0. Ignored with
+     * `again`, `within` or `exhaustive`. */
+    bool unless_kept;
 } wf_tune_params;
 
 typedef struct wf_tune_result {

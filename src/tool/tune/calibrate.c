@@ -6,6 +6,22 @@
 #include "tool/cli/thread_jobs.h"
 #include "tool/cli/wrap.h"
 
+#define CALIBRATED_SECONDS 20 /* of a budget, from which on rates are measured first */
+
+void wfi_calibrate_before(wfi_tune_work *work)
+{
+    bool products = false; /* which the rates are of */
+    for (uint32_t i = 0; i < work->count; i++)
+        products = products || work->problems[i].family == WF_FAMILY_MATMUL;
+    work->calibrates =
+        products && work->device->guesses && work->budget_seconds >= CALIBRATED_SECONDS;
+    if (work->calibrates && !work->common->quiet)
+        fprintf(stderr,
+                "wavefit: %s: the model's rates are measured first, which takes 2 s and is done "
+                "once (--no-calibrate leaves it out)\n",
+                work->device->name);
+}
+
 void wfi_calibration_tell(wf_device *device)
 {
     wf_rate rate = {.size = sizeof rate};

@@ -10,6 +10,7 @@
 #include "tool/tune/job.h"
 
 #define COMPARE_SECONDS 3.0 /* of the interleaved run at the end of a comparison */
+#define WEIGH_SECONDS 0.5   /* of one of two choices */
 
 typedef struct child {
     const wfi_tune_work *work;
@@ -131,6 +132,24 @@ static wf_result compare(child *c, wfi_session *session, const wf_tune_params *p
     return result;
 }
 
+/* What is chosen without and with what was tuned and measured on this device, in turn. */
+static wf_result weigh(wfi_session *session, const wf_tune_params *params, wfi_tune_outcome *o)
+{
+    const wf_tuning tunings[] = {
+        {.size = sizeof *tunings, .skip_levels = WF_TUNING_MEASURED | WF_TUNING_RATES},
+        {.size = sizeof *tunings}};
+    wf_plan_info infos[] = {{.size = sizeof *infos}, {.size = sizeof *infos}};
+    double us[2], noise[2];
+    const wf_result result = wf_tune_compare(session->device, params, tunings, 2, infos, us, noise);
+    o->done = result == WF_SUCCESS;
+    if (o->done) {
+        o->before = wfi_tuned_point_of(&infos[0], us[0]);
+        o->best = wfi_tuned_point_of(&infos[1], us[1]);
+        o->spread = fmax(noise[0], noise[1]);
+    }
+    return result;
+}
+
 /* False: the device was lost, and with it what this process can do. */
 static bool search(child *c, wfi_session *session, double seconds)
 {
@@ -149,7 +168,8 @@ static bool search(child *c, wfi_session *session, double seconds)
                              .seed = work->common->seed,
                              .progress = note_progress,
                              .user = c,
-                             .jobs = c->jobs};
+                             .jobs = c->jobs,
+                             .unless_kept = work->unless_kept};
     wf_tuning within;
     params.within = within_of(work->common, &within);
     session->error[0] = '\0';
@@ -157,8 +177,9 @@ static bool search(child *c, wfi_session *session, double seconds)
                            error)) {
         wf_tune_result r = {.size = sizeof r};
         wf_result result;
-        if (work->compare) {
-            result = compare(c, session, &params, &m.outcome);
+        if (work->compare || work->weigh) {
+            result = work->weigh ? weigh(session, &params, &m.outcome)
+                                 : compare(c, session, &params, &m.outcome);
             m.outcome.result = result;
             if (result != WF_SUCCESS)
                 tell_why(session, result, &m.outcome);
@@ -187,9 +208,13 @@ static bool search_all(child *c, wfi_session *session, const wfi_tune_job *job)
     const double until = wfi_host_seconds() + job->left;
     for (; c->problem < work->count && !wfi_interrupted(); c->problem++) {
         const double remaining = until - wfi_host_seconds();
+        if (work->ends && remaining <= 0)
+            break;
+        const double equal = remaining / (work->count - c->problem);
         const double share = work->compare      ? fmin(work->budget_seconds, COMPARE_SECONDS)
+                             : work->weigh      ? fmin(equal, WEIGH_SECONDS)
                              : work->exhaustive ? work->budget_seconds
-                                                : remaining / (work->count - c->problem);
+                                                : equal;
         if (!search(c, session, share > 0.2 ? share : 0.2))
             return false;
     }

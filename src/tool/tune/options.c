@@ -6,6 +6,7 @@
 #include "tool/cases/drawn.h"
 
 #define DEFAULT_SECONDS 60
+#define DEFAULT_FIT_SECONDS 300
 
 /* ---------------------------------------------------------------------------------- one problem */
 
@@ -138,21 +139,44 @@ static int check_problem(const wfi_tune_arguments *a)
     if (code == WFI_EXIT_DONE && a->suite && strcmp(a->suite, "quick") != 0 &&
         strcmp(a->suite, "full") != 0 && !wfi_tune_is_drawn(a))
         code = wfi_usage_error("--suite: '%s' is not a suite (quick, full, drawn)", a->suite);
-    if (code == WFI_EXIT_DONE && a->count && !wfi_tune_is_drawn(a))
-        code = wfi_usage_error("tune: --count goes with --suite drawn");
+    if (code == WFI_EXIT_DONE && a->count && !wfi_tune_is_drawn(a) && !a->fits)
+        code = wfi_usage_error("tune: --count goes with --suite drawn or --drawn");
     return code;
+}
+
+/* Times as texts. */
+typedef struct times {
+    const char *budget, *patience, *seconds;
+} times;
+
+static int check_fit(const wfi_tune_arguments *a, const times *t, const wfi_common *common)
+{
+    if (!a->fits)
+        return t->seconds ? wfi_usage_error("tune: --seconds goes with --drawn") : WFI_EXIT_DONE;
+    if (t->budget)
+        return wfi_usage_error("tune: --drawn has --seconds in place of --budget");
+    if (wfi_tune_names_one(a) || a->suite || a->only)
+        return wfi_usage_error("tune: --drawn is of problems drawn at random, of all families or "
+                               "of one");
+    if (a->compare || a->exhaustive || a->again)
+        return wfi_usage_error("tune: --drawn goes with none of --compare, --exhaustive, --again");
+    if (common->variant || common->constant_count)
+        return wfi_usage_error("tune: --drawn searches among all variants and values");
+    return WFI_EXIT_DONE;
 }
 
 static int check_work(const wfi_tune_arguments *a, const wfi_common *common)
 {
-    const int works = a->show + a->export + a->forget + a->calibrate;
+    const int works = a->show + a->export + a->forget + a->calibrate + a->fits;
     const char *work = a->show        ? "--show"
                        : a->export    ? "--export"
                        : a->calibrate ? "--calibrate"
                                       : "--forget";
     if (works > 1)
         return wfi_usage_error(
-            "tune: --show, --export, --calibrate and --forget exclude each other");
+            "tune: --show, --export, --calibrate, --forget and --drawn exclude each other");
+    if (a->fits)
+        return WFI_EXIT_DONE;
     if (works && common->json)
         return wfi_usage_error("tune: --json is for searches (--export prints rows)");
     if (works && (common->variant || common->constant_count))
@@ -162,12 +186,7 @@ static int check_work(const wfi_tune_arguments *a, const wfi_common *common)
     return WFI_EXIT_DONE;
 }
 
-/* Times as texts. */
-typedef struct times {
-    const char *budget, *patience;
-} times;
-
-#define OWN_OPTIONS 14
+#define OWN_OPTIONS 16
 #define FIRST_OPTIONS 4 /* that the help lists before those of the families */
 #define MOST_OPTIONS (OWN_OPTIONS + WFI_TOOL_FAMILY_COUNT * WFI_MOST_PROBLEM_OPTIONS)
 
@@ -191,7 +210,8 @@ static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, 
         {"--budget", "SECONDS", &t->budget, NULL, "time for all problems together (default 60)"},
         {"--suite", "quick|full|drawn", &a->suite, NULL,
          "which problems (default quick); drawn: at random by --seed"},
-        {"--count", "N", &a->count, NULL, "of --suite drawn: so many problems (default 24)"},
+        {"--count", "N", &a->count, NULL,
+         "of --suite drawn and --drawn: so many problems (default 24, --drawn: one for each 3 s)"},
         {"--only", "TEXT", &a->only, NULL, "those of the suite with TEXT in their names"},
         {"--type", "f32|f64|…", &a->type, NULL,
          "element type of the problem given (default f32), or of the suite's"},
@@ -203,6 +223,11 @@ static int read_options(int argc, char **argv, wfi_tune_arguments *a, times *t, 
         {"--compare", NULL, NULL, &a->compare,
          "for each problem, time what the model, the rows that ship, two searches of the budget "
          "and an exhaustive one choose; what FILE of --json has already is not measured again"},
+        {"--drawn", NULL, NULL, &a->fits,
+         "fit the device as a whole: search for problems drawn by --seed that have no row yet, "
+         "then "
+         "measure what all that is kept gains on others, which were not searched"},
+        {"--seconds", "T", &t->seconds, NULL, "of --drawn: the time for all of it (default 300)"},
         {"--calibrate", NULL, NULL, &a->calibrate,
          "measure the rates that the model chooses by, in 2 s or --budget"},
         {"--no-calibrate", NULL, NULL, &a->no_calibrate,
@@ -254,7 +279,10 @@ int wfi_tune_options(int argc, char **argv, wfi_tune_arguments *args, wfi_common
     int code = read_options(argc, argv, args, &t, common);
     if (code != WFI_EXIT_DONE || common->help)
         return code;
+    if (args->fits)
+        args->seconds = DEFAULT_FIT_SECONDS;
     if ((t.budget && !wfi_parse_seconds("--budget", t.budget, &args->seconds)) ||
+        (t.seconds && !wfi_parse_seconds("--seconds", t.seconds, &args->seconds)) ||
         (t.patience && !wfi_parse_seconds("--patience", t.patience, &args->patience_seconds)))
         return WFI_EXIT_USAGE;
     code = wfi_drawn_parse_count(args->count, &args->drawn);
@@ -265,5 +293,7 @@ int wfi_tune_options(int argc, char **argv, wfi_tune_arguments *args, wfi_common
     args->calibrate_seconds = t.budget ? args->seconds : 0;
     if (code == WFI_EXIT_DONE)
         code = check_problem(args);
+    if (code == WFI_EXIT_DONE)
+        code = check_fit(args, &t, common);
     return code == WFI_EXIT_DONE ? check_work(args, common) : code;
 }

@@ -12,9 +12,10 @@ typedef struct wfi_tune_arguments {
     wfi_given_problem given[WFI_TOOL_FAMILY_COUNT]; /* what names one problem */
     const char *type;
     bool compare, exhaustive, again, export, show, forget, calibrate, no_calibrate;
-    wf_family family; /* COUNT: all */
-    double seconds, patience_seconds;
-    double calibrate_seconds; /* 0: not given */
+    bool fits;                        /* the device as a whole, by drawn problems */
+    wf_family family;                 /* COUNT: all */
+    double seconds, patience_seconds; /* seconds: of the budget, or to fit the device in */
+    double calibrate_seconds;         /* 0: not given */
     int argc;
     char **argv;
 } wfi_tune_arguments;

@@ -4,14 +4,16 @@
 #include <string.h>
 
 #include "tool/commands/commands.h"
-#include "tool/cases/drawn.h"
 #include "tool/cli/matrix_file.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
 #include "tool/tune/calibrate.h"
 #include "tool/tune/child.h"
 #include "tool/tune/compare.h"
+#include "tool/tune/draw.h"
+#include "tool/tune/fit.h"
 #include "tool/tune/options.h"
+#include "tool/tune/outcomes.h"
 #include "tool/tune/probe.h"
 #include "tool/tune/results.h"
 #include "tool/tune/tune.h"
@@ -127,105 +129,6 @@ static int with_device(const wfi_tune_arguments *args, const wfi_common *common)
 
 /* ------------------------------------------------------------------------------------ searching */
 
-#define CALIBRATED_SECONDS 20 /* of a budget, from which on rates are measured first */
-#define LEAST_DRAWN 10        /* points, of which something can be said */
-#define POINT_COLUMN 14       /* of what stands below a problem's line */
-
-/* "  before      vector tile_m=… (model)". */
-static void print_point(const char *what, const wfi_tuned_point *point, const char *more)
-{
-    char text[WFI_NOTE_BYTES];
-    wfi_tuned_point_text(point, text, sizeof text);
-    wfi_line(POINT_COLUMN, "  %-11s %s%s", what, text, more);
-}
-
-static void print_outcome(const wfi_case_problem *problem, const wfi_tune_outcome *o)
-{
-    char before[48], best[48], faster[32], before_point[WFI_NOTE_BYTES], point[WFI_NOTE_BYTES],
-        more[96];
-    char head[192];
-    snprintf(head, sizeof head, "%-7s %-4s %-14s", wf_family_name(problem->family),
-             wf_type_name(problem->type), problem->name);
-    wfi_format_time(o->best.us, best, sizeof best);
-    if (!o->done) {
-        wfi_line(POINT_COLUMN, "%s  %s", head, o->error);
-        snprintf(more, sizeof more, ", %s (best of %u points so far%s)", best, o->measured,
-                 o->kept ? "" : ", not kept");
-        if (o->best.us > 0)
-            print_point("best", &o->best, more);
-        return;
-    }
-    snprintf(before, sizeof before, "-"); /* it did not run */
-    snprintf(faster, sizeof faster, "-");
-    if (o->before.us > 0) {
-        wfi_format_time(o->before.us, before, sizeof before);
-        snprintf(faster, sizeof faster, "%.2fx", o->before.us / o->best.us);
-    }
-    wfi_line(POINT_COLUMN, "%s %10s %10s %7s %5.1f %%  %u points%s%s", head, before, best, faster,
-             o->spread * 100, o->measured, o->finished ? ", all in reach" : "",
-             o->kept ? "" : ", not kept");
-    wfi_tuned_point_text(&o->before, before_point, sizeof before_point);
-    wfi_tuned_point_text(&o->best, point, sizeof point);
-    snprintf(more, sizeof more, " (%s)", o->before.by);
-    print_point("before", &o->before, more);
-    if (strcmp(before_point, point) != 0)
-        print_point("tuned", &o->best, " (tuned)");
-    if (o->drawn >= LEAST_DRAWN)
-        printf("  %u points drawn widely since were slower: 95 %% sure that at most %.0f %% are "
-               "faster\n",
-               o->drawn, 300.0 / o->drawn);
-    if (o->wrong)
-        printf("  %u points failed or were wrong\n", o->wrong);
-    if (o->spilling)
-        printf("  %u points spill registers and were not timed\n", o->spilling);
-}
-
-static int print_outcomes(const wfi_case_problem *problems, const wfi_tune_outcome *outcomes,
-                          uint32_t count)
-{
-    int code = WFI_EXIT_DONE;
-    printf("%-7s %-4s %-14s %10s %10s %7s %7s\n", "family", "type", "problem", "before", "tuned",
-           "faster", "spread");
-    for (uint32_t i = 0; i < count; i++) {
-        print_outcome(&problems[i], &outcomes[i]);
-        if (!outcomes[i].done && outcomes[i].result != WF_ERROR_UNSUPPORTED &&
-            outcomes[i].result != WF_ERROR_TOO_LARGE)
-            code = WFI_EXIT_FAILED;
-    }
-    return code;
-}
-
-/* Problems drawn by the seed, without those that would keep a CPU device busy for minutes. */
-static int draw_problems(const wfi_tune_arguments *args, const wfi_common *common,
-                         const wfi_tune_device *device, wfi_case_problem *problems, uint32_t *count)
-{
-    static wfi_case_problem all[WFI_MOST_DRAWN];
-    wf_type type = WF_TYPE_F32;
-    uint32_t large = 0;
-    if (args->type && !wfi_parse_type("--type", args->type, &type))
-        return WFI_EXIT_USAGE;
-    const wfi_drawn_request request = {.seed = common->seed,
-                                       .family = args->family,
-                                       .type = args->type ? &type : NULL,
-                                       .count = args->drawn};
-    const uint32_t there = wfi_drawn_suite(&request, all);
-    for (uint32_t i = 0; i < there; i++) {
-        const bool wanted = !args->only || strstr(all[i].name, args->only);
-        if (wanted && device->cpu && !all[i].cpu)
-            large++;
-        else if (wanted)
-            problems[(*count)++] = all[i];
-    }
-    if (*count == 0)
-        return wfi_usage_error("tune: %s (--count draws more)",
-                               large ? "all problems drawn are too large for a CPU device"
-                                     : "no such problem was drawn");
-    if (large)
-        fprintf(stderr, "wavefit: %u of the problems drawn are too large for a CPU device\n",
-                large);
-    return WFI_EXIT_DONE;
-}
-
 /* The problem that the options name, or those of the suite that have ONLY in their names and are of
  * the type. */
 static int find_problems(const wfi_tune_arguments *args, const wfi_common *common,
@@ -238,7 +141,7 @@ static int find_problems(const wfi_tune_arguments *args, const wfi_common *commo
         return wfi_tune_parse_one(args, &problems[0]);
     }
     if (wfi_tune_is_drawn(args))
-        return draw_problems(args, common, device, problems, count);
+        return wfi_tune_draw(args, device, common->seed, args->drawn, args->drawn, problems, count);
     wf_type type = WF_TYPE_F32;
     if (args->type && !wfi_parse_type("--type", args->type, &type))
         return WFI_EXIT_USAGE;
@@ -266,59 +169,31 @@ static void name_piece(const wfi_common *common, wfi_case_problem *problem)
                                  common->constants[i].value);
 }
 
-/* One line on standard error when Ctrl-C ended it. */
-static int tell_interruption(const wfi_tune_work *work)
-{
-    uint32_t left = 0;
-    for (uint32_t i = 0; i < work->count; i++)
-        left += work->outcomes[i].result == WF_ERROR_CANCELLED;
-    return wfi_counts_exit("tune", "problems", 0, left, work->count);
-}
-
-/* Whether the model's rates are measured before a search: once, and where that takes little of the
- * time that was given. */
-static bool calibrates_first(const wfi_tune_arguments *args, const wfi_common *common,
-                             const wfi_tune_device *device, const wfi_case_problem *problems,
-                             uint32_t count)
-{
-    bool products = false; /* which the rates are of */
-    for (uint32_t i = 0; i < count; i++)
-        products = products || problems[i].family == WF_FAMILY_MATMUL;
-    if (!products || !device->guesses || args->no_calibrate || args->seconds < CALIBRATED_SECONDS)
-        return false;
-    if (!common->quiet)
-        fprintf(stderr,
-                "wavefit: %s: the model's rates are measured first, which takes 2 s and is done "
-                "once (--no-calibrate leaves it out)\n",
-                device->name);
-    return true;
-}
-
 static int search_all(const wfi_tune_arguments *args, const wfi_common *common,
                       const wfi_tune_extras *extras, const wfi_tune_device *device,
                       const wfi_case_problem *problems, uint32_t count)
 {
     static wfi_tune_outcome outcomes[WFI_MAX_TUNE_PROBLEMS];
-    const wfi_tune_work work = {
-        .common = common,
-        .device = device,
-        .budget_seconds = args->seconds,
-        .patience_seconds = args->patience_seconds,
-        .exhaustive = args->exhaustive,
-        .again = args->again,
-        .discard = extras->discard,
-        .calibrates = !extras->discard && calibrates_first(args, common, device, problems, count),
-        .count = count,
-        .problems = problems,
-        .outcomes = outcomes};
+    wfi_tune_work work = {.common = common,
+                          .device = device,
+                          .budget_seconds = args->seconds,
+                          .patience_seconds = args->patience_seconds,
+                          .exhaustive = args->exhaustive,
+                          .again = args->again,
+                          .discard = extras->discard,
+                          .count = count,
+                          .problems = problems,
+                          .outcomes = outcomes};
+    if (!extras->discard && !args->no_calibrate)
+        wfi_calibrate_before(&work);
     int code = wfi_tune_run(&work), told = WFI_EXIT_DONE;
     if (code == WFI_EXIT_NO_DEVICE || code == WFI_EXIT_USAGE)
         return code;
     if (!wfi_json_on_stdout(common) && (count > 1 || outcomes[0].done || outcomes[0].best.us > 0))
-        told = print_outcomes(problems, outcomes, count);
+        told = wfi_tune_print(problems, outcomes, count);
     const int written = wfi_tune_write(&work, args->argc, args->argv);
     if (code == WFI_EXIT_DONE)
-        code = tell_interruption(&work);
+        code = wfi_tune_tell_interruption(&work);
     if (code == WFI_EXIT_DONE && count == 1 && !outcomes[0].done)
         code = wfi_run_error("%s", outcomes[0].error);
     return code != WFI_EXIT_DONE ? code : told != WFI_EXIT_DONE ? told : written;
@@ -389,6 +264,8 @@ int wfi_tune_command(int argc, char **argv, const wfi_tune_extras *extras)
         return wfi_usage_error("tune: --slice and --all are for --compare");
     if (extras->discard && args.compare)
         return wfi_usage_error("tune: --compare keeps nothing without --discard too");
+    if (args.fits)
+        return wfi_tune_fit(&args, &common);
     return args.show || args.export || args.forget || args.calibrate
                ? with_device(&args, &common)
                : search(&args, &common, extras);

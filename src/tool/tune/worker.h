@@ -60,11 +60,15 @@ typedef struct wfi_tune_work {
     const wfi_common *common;
     const wfi_tune_device *device;
     double budget_seconds;   /* of all problems together; exhaustive: of each */
+    bool ends;               /* no problem begins when that time is up */
     double patience_seconds; /* a driver that says nothing for so long hangs */
     double all_seconds;      /* of a comparison's exhaustive search; 0: thrice the budget */
     bool exhaustive, again, discard;
-    bool calibrates; /* the model's rates are measured first */
-    bool compare;    /* budget_seconds is of each search; nothing is kept */
+    bool unless_kept; /* problems that have a row are left as they are */
+    bool calibrates;  /* the model's rates are measured first */
+    bool compare;     /* budget_seconds is of each search; nothing is kept */
+    bool weigh;       /* nothing is searched: `before` is the choice without what was tuned here,
+                       * `best` the one with it */
     uint32_t count;
     const wfi_case_problem *problems;
     wfi_tune_outcome *outcomes; /* filled */
