@@ -29,6 +29,7 @@ static const shape edge_shapes[] = {{37, 129, 71}, {64, 68, 60}, {1, 1, 1},   {1
 typedef struct product {
     wf_device *device;
     shape size;
+    bool transpose_a, transpose_b;
     float *a, *b, *c;
     wf_buffer *device_a, *device_b, *device_c;
 } product;
@@ -82,6 +83,8 @@ static wf_matmul_params params_of(const product *p, const wf_tuning *tuning)
                               .m = p->size.m,
                               .n = p->size.n,
                               .k = p->size.k,
+                              .transpose_a = p->transpose_a,
+                              .transpose_b = p->transpose_b,
                               .tuning = tuning};
 }
 
@@ -358,6 +361,50 @@ static void shared_tiles_are_right(void **state)
     }
 }
 
+/* A copy of one operand, whose rows run along the sum or across it, beside one that is read in
+ * place; of rows along a sum of 71 steps one alone cannot be copied. */
+static void one_operand_is_copied(void **state)
+{
+    static const struct {
+        shape size;
+        bool transpose_a, transpose_b;
+        uint32_t pack, split_k, stream_k;
+    } cases[] = {{{37, 129, 71}, false, false, 2, 1, 0}, {{37, 129, 71}, true, false, 1, 4, 0},
+                 {{37, 129, 71}, true, true, 1, 1, 2},   {{37, 129, 72}, false, false, 1, 2, 0},
+                 {{35, 130, 76}, true, true, 2, 1, 0},   {{35, 130, 71}, true, false, 2, 1, 2}};
+    test_random random = {test_seed()};
+    wf_plan *plan = NULL;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        product p;
+        const uint32_t pack = cases[n].pack;
+        const wf_constant constants[] = {
+            {"tile_m", 16},     {"tile_n", 32},  {"tile_k", 8},
+            {"thread_m", 4},    {"thread_n", 4}, {"lanes_m", 2},
+            {"lanes_n", 4},     {"vec4", pack},  {"split_k", cases[n].split_k},
+            {"pack", pack},     {"swizzle", 1},  {"stream_k", cases[n].stream_k},
+            {"gathered", n % 2}};
+        wf_tuning tuning = {.size = sizeof tuning,
+                            .variant = "vector",
+                            .constants = constants,
+                            .constant_count = sizeof constants / sizeof *constants};
+        make_product(&p, *state, cases[n].size);
+        p.transpose_a = cases[n].transpose_a;
+        p.transpose_b = cases[n].transpose_b;
+        fill_random(&p, &random);
+        upload(&p);
+        assert_true(multiply(&p, &tuning) >= 2);
+        assert_right(&p, "one operand copied");
+        p.transpose_a = pack == 2;
+        p.transpose_b = pack == 2;
+        const wf_matmul_params params = params_of(&p, &tuning);
+        test_expect_errors(true);
+        if (p.size.k == 71)
+            assert_int_equal(wf_matmul_plan(*state, &params, &plan), WF_ERROR_CONSTRAINT);
+        test_expect_errors(false);
+        free_product(&p);
+    }
+}
+
 static void folds_a_grid_over_small_limits(void **state)
 {
     wf_device *device = *state;
@@ -502,6 +549,7 @@ int main(void)
         cmocka_unit_test(model_choice_is_right),
         cmocka_unit_test(splits_over_small_bindings),
         cmocka_unit_test(shared_tiles_are_right),
+        cmocka_unit_test(one_operand_is_copied),
         cmocka_unit_test(folds_a_grid_over_small_limits),
         cmocka_unit_test(small_integers_are_exact),
         cmocka_unit_test(nan_and_infinity_propagate),

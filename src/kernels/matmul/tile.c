@@ -95,7 +95,8 @@ uint32_t wfi_matmul_registers(const wfi_point *point)
     const uint32_t threads = wfi_matmul_tile_threads(v);
     const uint32_t a = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_M] + threads - 1) / threads,
                    b = (v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_N] + threads - 1) / threads;
-    const uint32_t vec4 = wfi_matmul_vec4_bits(&point->problem->matmul);
+    const uint32_t vec4 =
+        wfi_matmul_vec4_bits(&point->problem->matmul) | wfi_point_value(point, MATMUL_ID_PACK, 0);
     return words * (v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] + a + b +
                     (v[MATMUL_ID_THREAD_M] + v[MATMUL_ID_THREAD_N]) *
                         (v[MATMUL_ID_DOUBLE_BUFFER] ? 2 : 1)) +

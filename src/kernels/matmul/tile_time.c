@@ -194,6 +194,7 @@ void wfi_matmul_tile_terms(const wfi_point *point, const wfi_rates *r, double te
     const uint32_t *v = point->values;
     const double units = units_of(point), split_k = v[MATMUL_ID_SPLIT_K],
                  shared = wfi_point_value(point, MATMUL_ID_STREAM_K, 0) * units;
+    const uint32_t pack = wfi_point_value(point, MATMUL_ID_PACK, 0);
     work_group g = describe(point);
     memset(terms, 0, WFI_RATES * sizeof *terms);
     terms[WFI_RATE_START] = 1;
@@ -214,6 +215,10 @@ void wfi_matmul_tile_terms(const wfi_point *point, const wfi_rates *r, double te
         [WFI_RATE_START] = 1, [WFI_RATE_MEMORY_BYTE] = SEEN_MEMORY * bytes};
     if (bytes >= WFI_LEAST_REVERSED && time_of(r, memory) > time_of(r, terms))
         memcpy(terms, memory, sizeof memory);
+    if (pack) {
+        terms[WFI_RATE_DISPATCH] += 1;
+        terms[WFI_RATE_PACK_BYTE] += wfi_matmul_pack_bytes(point, pack);
+    }
 }
 
 double wfi_matmul_tile_time(const wfi_point *point)

@@ -17,7 +17,8 @@ static const uint32_t tiles[] = {16, 32, 64, 128, 256}, depths[] = {4, 8, 16, 32
                       outputs[] = {4, 8, 16}, vec4s[] = {0, 1, 2, 3, 4, 7},
                       lanes[] = {1, 2, 4, 8, 16}, swizzles[] = {1, 2, 4, 8, 16},
                       split_ks[] = {1, 2, 4, 8, 16, 64}, off_on[] = {0, 1},
-                      serpentines[] = {0, 1, 2, 3}, packs[] = {0, 3}, stream_ks[] = {0, 1, 2, 4};
+                      serpentines[] = {0, 1, 2, 3}, packs[] = {0, 1, 2, 3},
+                      stream_ks[] = {0, 1, 2, 4};
 
 static const wfi_parameter parameters[] = {
     WFI_TILE_ROWS(64, tiles),
@@ -36,7 +37,7 @@ static const wfi_parameter parameters[] = {
     {"pairs", MATMUL_ID_PAIRS, 0, WFI_COUNT(off_on), off_on,
      "1: work-items side by side share columns of C, and every second one rows"},
     {"pack", MATMUL_ID_PACK, 0, WFI_COUNT(packs), packs,
-     "3: A and B are copied to aligned rows first"},
+     "operands that are copied to aligned rows first: the sum of 1 for A and 2 for B"},
     {"serpentine", MATMUL_ID_SERPENTINE, 0, WFI_COUNT(serpentines), serpentines,
      "1 to 3: each product shares an operand with the one before it, along rows, along columns, or "
      "in blocks of 4 x 4"},
@@ -71,12 +72,21 @@ static bool switches_in_range(const wfi_point *point)
            point->values[MATMUL_ID_SERPENTINE] <= 3;
 }
 
-static bool both_packed(const wfi_point *point)
+/* Whether vectors of a copy could hold elements of two tiles: those of rows along a sum that is no
+ * multiple of four long. Copies of both operands lengthen the sum by zeros, one alone cannot. */
+static bool copy_straddles(const wfi_matmul_problem *p, uint32_t pack)
+{
+    const bool by_k = pack == 1 ? !p->transpose_a : p->transpose_b;
+    return pack != 3 && by_k && wfi_matmul_units_of(p).k % 4 != 0;
+}
+
+static bool may_pack(const wfi_point *point)
 {
     const uint32_t pack = point->values[MATMUL_ID_PACK];
     return pack == 0 ||
-           (pack == 3 && point->problem->type == WF_TYPE_F32 &&
-            64 % point->values[MATMUL_ID_TILE_K] == 0 && wfi_matmul_can_pack(point, pack));
+           (pack <= 3 && point->problem->type == WF_TYPE_F32 &&
+            64 % point->values[MATMUL_ID_TILE_K] == 0 &&
+            !copy_straddles(&point->problem->matmul, pack) && wfi_matmul_can_pack(point, pack));
 }
 
 /* Rows of C that are no vectors, of which one of each work-item's fits the memory of B's tiles. */
@@ -122,9 +132,12 @@ static const wfi_constraint constraints[] = {
     {"split_k must be between 1 and 4096", split_k_positive},
     {"double_buffer and pairs must be 0 or 1, serpentine at most 3", switches_in_range},
     WFI_FEW_MOVED,
-    {"pack must be 0, or 3 for f32 where each copy fits one storage-buffer binding and tile_k "
-     "divides 64, since copies are whole tiles long",
-     both_packed},
+    {"pack must be 0, or for f32 up to 3 where each copy fits one storage-buffer binding and "
+     "tile_k "
+     "divides 64, since copies are whole tiles long; one operand alone whose rows run along the "
+     "sum "
+     "is copied where k is a multiple of 4",
+     may_pack},
     {"gathered must be 0, or 1 where vec4 leaves out C and tile_m is at most 2 tile_k thread_m",
      gathers_if_it_may},
     {WFI_STREAM_K_REASON, may_stream_k},
@@ -398,19 +411,29 @@ static bool complete_timed(wfi_point *trial, size_t index)
     return true;
 }
 
+/* With every choice of operands that are copied to rows of vectors first, and with none. */
 static double fit_timed_block(wfi_point *point)
 {
     const bool f32 = point->problem->type == WF_TYPE_F32;
     const wfi_matmul_blocks timed = {timed_blocks, f32 ? TIMED_F32 : WFI_COUNT(timed_blocks), 2,
                                      complete_timed};
+    const uint32_t aligned = wfi_matmul_vec4_bits(&point->problem->matmul);
     uint32_t *v = point->values;
-    v[MATMUL_ID_PACK] = 0;
+    double least = -1;
     v[MATMUL_ID_SWIZZLE] = 1;
     v[MATMUL_ID_PAIRS] = wfi_matmul_profile_of(point->caps)->pairs;
-    v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul);
-    const double time = wfi_matmul_fastest_block(point, &timed);
+    for (uint32_t pack = 0; pack <= (f32 ? 3u : 0u); pack++) {
+        wfi_point trial = *point;
+        trial.values[MATMUL_ID_PACK] = pack;
+        trial.values[MATMUL_ID_VEC4] = aligned | pack;
+        const double time = pack & aligned ? -1 : wfi_matmul_fastest_block(&trial, &timed);
+        if (time >= 0 && (least < 0 || time < least)) {
+            least = time;
+            memcpy(v, trial.values, sizeof trial.values);
+        }
+    }
     v[MATMUL_ID_SERPENTINE] = serpentine_for(point);
-    return time;
+    return least;
 }
 
 static uint32_t all_registers(const wfi_point *point)
@@ -465,9 +488,7 @@ static double fit(wfi_point *point)
 
 static double expect(const wfi_point *point)
 {
-    return wfi_matmul_times_tiles(point) && !point->values[MATMUL_ID_PACK]
-               ? wfi_matmul_tile_time(point)
-               : -1;
+    return wfi_matmul_times_tiles(point) ? wfi_matmul_tile_time(point) : -1;
 }
 
 /* Tuning rows serve a size class; whether the last wave is full depends on the exact size, so
