@@ -34,7 +34,7 @@ layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;
 // 1: rows of A's tile are four elements longer where elements along k are stored across the rows.
 layout(constant_id = MATMUL_ID_PADDED) const uint PADDED = 1;
 // 1: where C moves singly, work-items side by side store elements side by side, which they exchange
-// in shared memory.
+// in shared memory; not where a row of each work-item's has no room there.
 layout(constant_id = MATMUL_ID_GATHERED) const uint GATHERED = 0;
 // 1: stream-K; the buffer of C holds partial tiles.
 layout(constant_id = MATMUL_ID_PARTIAL_TILES) const uint STREAM_K = 0;
@@ -297,7 +297,7 @@ void main()
         [[unroll]] for (uint i = 0; i < THREAD_M * BLOCKS_N; i++)
             sum[i] = ACC4(0);
         accumulate(place.x, place.y, work.k_begin, work.k_end, my_m, my_n);
-        if (GATHERED != 0 && STREAM_K == 0 && !VEC4_C) {
+        if (GATHERED != 0 && STREAM_K == 0 && !VEC4_C && THREADS_M <= 2 * TILE_K) {
             store_gathered(work.to, place, my_m, my_n);
             return;
         }

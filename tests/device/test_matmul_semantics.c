@@ -491,14 +491,14 @@ static void tiles_go_without_padding(void **state)
     }
 }
 
-/* Work-items exchange rows of C before they store them: two at a time, or one where the memory of
- * B's tiles has no room for two. */
+/* Work-items exchange rows of C before they store them: two at a time, one where the memory of B's
+ * tiles has no room for two, or none. */
 static void elements_are_stored_side_by_side(void **state)
 {
     static const uint32_t blocks[][7] = {{32, 64, 8, 4, 8, 4, 8},
                                          {64, 32, 4, 8, 4, 2, 4},
                                          {16, 32, 16, 4, 4, 4, 8},
-                                         {64, 64, 4, 8, 8, 4, 8}};
+                                         {64, 32, 4, 4, 8, 4, 4}};
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F16, WF_TYPE_F64, WF_TYPE_I8};
     test_random random = {test_seed()};
     for (int n = 0; n < 8; n++) {

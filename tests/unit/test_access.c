@@ -113,6 +113,9 @@ static void products(void **state)
                                  {"thread_m", 8}, {"thread_n", 8}, {NULL, 0}},
                       small[] = {{"local_x", 8}, {"local_y", 4}, {NULL, 0}},
                       square[] = {{"tile", 16}, {NULL, 0}};
+    wf_constant wide[] = {{"tile_m", 64},  {"tile_n", 256}, {"tile_k", 8},
+                          {"thread_m", 8}, {"thread_n", 8}, {"lanes_m", 4},
+                          {"lanes_n", 32}, {"pairs", 0},    {NULL, 0}};
     (void)state;
     /* 4 rows of A, one element each, and 8 side by side of B. */
     wf_access a = access_of(&p, "naive", small);
@@ -127,6 +130,11 @@ static void products(void **state)
      * bank, 4 passes for 8 reads; 8 reads of B take 1. Transposed they take 1. */
     assert_true(access_of(&p, "blocked", block).bank_passes == (8 * 4 + 8 * 1) / 16.0);
     assert_true(access_of(&p, "register", block).bank_passes == 1);
+    /* Reads of 4 words. A subgroup has 32 fours of B's tile, which are 128 words, and one of A's;
+     * in pairs 16 of B's and 2 of A's. */
+    assert_true(access_of(&p, "vector", wide).bank_passes == (2 * 1 + 2 * 4) / 16.0);
+    wide[7].value = 1;
+    assert_true(access_of(&p, "vector", wide).bank_passes == (2 * 1 + 2 * 2) / 16.0);
 }
 
 /* Rows of 62 inner cells in a grid of 64; with 32 lanes along them 2 of 64 are idle. */

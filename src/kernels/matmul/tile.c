@@ -103,6 +103,13 @@ uint32_t wfi_matmul_registers(const wfi_point *point)
            place * ((vec4 & 1 ? 0 : a) + (vec4 & 2 ? 0 : b));
 }
 
+bool wfi_matmul_gathers(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return wfi_point_value(point, MATMUL_ID_GATHERED, 0) && !(v[MATMUL_ID_VEC4] & 4) &&
+           v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M] <= 2 * v[MATMUL_ID_TILE_K];
+}
+
 uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding)
 {
     const uint32_t *v = point->values;

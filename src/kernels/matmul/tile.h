@@ -127,6 +127,10 @@ void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3]);
 /* Registers of 32 bits that a work-item needs by count: sums, the values that feed them, what is on
  * its way to shared memory, and the places where that goes if it moves singly. */
 uint32_t wfi_matmul_registers(const wfi_point *point);
+/* Whether work-items of `vector` store elements of C side by side, as in matmul_vector.comp: where
+ * that is asked for, rows of C are no vectors, and a row of each work-item's fits the memory of B's
+ * tiles. */
+bool wfi_matmul_gathers(const wfi_point *point);
 /* Bytes of two tiles of each operand, with `padding` times four elements beside each row of A's
  * where A is stored along the sum. */
 uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding);

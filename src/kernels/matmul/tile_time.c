@@ -131,8 +131,7 @@ static work_group describe(const wfi_point *point)
                  block = v[MATMUL_ID_THREAD_M] + v[MATMUL_ID_THREAD_N],
                  narrow = ((bits & 1 ? 0 : m) + (bits & 2 ? 0 : n)) / (m + n),
                  bytes = (m + n) * k * 4 * w, split_k = v[MATMUL_ID_SPLIT_K],
-                 columns = v[MATMUL_ID_THREAD_N] *
-                           (wfi_point_value(point, MATMUL_ID_GATHERED, 0) ? GATHERED_COST : 1);
+                 columns = v[MATMUL_ID_THREAD_N] * (wfi_matmul_gathers(point) ? GATHERED_COST : 1);
     work_group g = {.step = {[WFI_RATE_MULTIPLY_ADD] = m * n * k * w,
                              [WFI_RATE_LOAD_BYTE] = bytes,
                              [WFI_RATE_NARROW_BYTE] = bytes * narrow},

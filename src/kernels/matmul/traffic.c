@@ -174,11 +174,14 @@ void wfi_matmul_vector_access(const wfi_point *point, wf_access *out)
                    items = wfi_matmul_tile_threads(v), fours_m = v[MATMUL_ID_THREAD_M] / 4,
                    fours_n = v[MATMUL_ID_THREAD_N] / 4,
                    blocks_n = v[MATMUL_ID_TILE_N] / v[MATMUL_ID_THREAD_N] / lanes_n;
+    const bool pairs = v[MATMUL_ID_PAIRS] && lanes_m % 2 == 0;
     wfi_matmul_tile_access(point, out);
     for (; lanes < point->caps->subgroup_size && lanes < items && lanes < WFI_MOST_LANES; lanes++) {
         const uint32_t lane = lanes % (lanes_m * lanes_n), block = lanes / (lanes_m * lanes_n);
-        a[lanes] = 4 * (block / blocks_n * lanes_m * fours_m + lane / lanes_n);
-        b[lanes] = 4 * (block % blocks_n * lanes_n * fours_n + lane % lanes_n);
+        const uint32_t lane_m = pairs ? lane / (2 * lanes_n) * 2 + lane % 2 : lane / lanes_n,
+                       lane_n = (pairs ? lane / 2 : lane) % lanes_n;
+        a[lanes] = 4 * (block / blocks_n * lanes_m * fours_m + lane_m);
+        b[lanes] = 4 * (block % blocks_n * lanes_n * fours_n + lane_n);
     }
     out->bank_passes = ((double)fours_m * wfi_access_passes(a, lanes) +
                         (double)fours_n * wfi_access_passes(b, lanes)) /

@@ -89,18 +89,10 @@ static bool may_pack(const wfi_point *point)
             !copy_straddles(&point->problem->matmul, pack) && wfi_matmul_can_pack(point, pack));
 }
 
-/* Rows of C that are no vectors, of which one of each work-item's fits the memory of B's tiles. */
-static bool may_gather(const wfi_point *point)
+static bool gathers_elements(const wfi_point *point)
 {
-    const uint32_t *v = point->values;
-    return !(v[MATMUL_ID_VEC4] & 4) &&
-           v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M] <= 2 * v[MATMUL_ID_TILE_K];
-}
-
-static bool gathers_if_it_may(const wfi_point *point)
-{
-    return point->values[MATMUL_ID_GATHERED] == 0 ||
-           (point->values[MATMUL_ID_GATHERED] == 1 && may_gather(point));
+    const uint32_t gathered = point->values[MATMUL_ID_GATHERED];
+    return gathered == 0 || (gathered == 1 && !(point->values[MATMUL_ID_VEC4] & 4));
 }
 
 static wfi_matmul_tile tile_of(const wfi_point *point)
@@ -138,8 +130,7 @@ static const wfi_constraint constraints[] = {
      "sum "
      "is copied where k is a multiple of 4",
      may_pack},
-    {"gathered must be 0, or 1 where vec4 leaves out C and tile_m is at most 2 tile_k thread_m",
-     gathers_if_it_may},
+    {"gathered must be 0, or 1 where vec4 leaves out C", gathers_elements},
     {WFI_STREAM_K_REASON, may_stream_k},
 };
 
@@ -390,7 +381,9 @@ static const wfi_matmul_block timed_blocks[] = {
 static uint32_t gathered_for(const wfi_point *point)
 {
     const uint32_t *v = point->values;
-    return wfi_matmul_profile_of(point->caps)->gathers_stores && may_gather(point) &&
+    wfi_point trial = *point;
+    trial.values[MATMUL_ID_GATHERED] = 1;
+    return wfi_matmul_profile_of(point->caps)->gathers_stores && wfi_matmul_gathers(&trial) &&
            point->problem->matmul.k <= MOST_GATHERED_STEPS &&
            v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] >= LEAST_GATHERED_BLOCK;
 }
