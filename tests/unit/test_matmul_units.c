@@ -149,6 +149,25 @@ static void choices_follow_rates(void **state)
     }
 }
 
+/* What lists of sizes expect of plain tiles is not compared with predicted times of matrix units;
+ * without these, plain tiles are chosen. */
+static void short_sums_are_for_matrix_units(void **state)
+{
+    static const uint32_t sizes[][3] = {
+        {4636, 145, 54}, {16230, 362, 65}, {656, 6288, 16}, {4896, 707, 30}};
+    (void)state;
+    wf_caps caps = device_of(WFI_NVIDIA);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const wfi_matmul_problem product = wfi_matmul_plain(sizes[i][0], sizes[i][1], sizes[i][2]);
+        const uint32_t shapes = caps.cooperative_shape_count;
+        assert_string_equal(test_pick(&caps, WF_TYPE_F16, product).variant->name, "cooperative");
+        caps.cooperative_shape_count = 0;
+        const char *plain = test_pick(&caps, WF_TYPE_F16, product).variant->name;
+        assert_true(strcmp(plain, "vector") == 0 || strcmp(plain, "register") == 0);
+        caps.cooperative_shape_count = shapes;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +177,7 @@ int main(void)
         cmocka_unit_test(refits_by_the_size),
         cmocka_unit_test(few_tiles_are_split),
         cmocka_unit_test(choices_follow_rates),
+        cmocka_unit_test(short_sums_are_for_matrix_units),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

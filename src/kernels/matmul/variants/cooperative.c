@@ -517,6 +517,16 @@ static double fit(wfi_point *point)
     return unmeasured ? -1 : best;
 }
 
+bool wfi_matmul_prefers_matrices(const wfi_point *point)
+{
+    wfi_point trial = *point;
+    if (!wfi_matmul_times_matrices(point) || !wfi_matmul_profile_of(point->caps)->matrix_units)
+        return false;
+    trial.variant = &wfi_matmul_cooperative;
+    wfi_point_defaults(&trial);
+    return fit(&trial) >= 0;
+}
+
 static double expect(const wfi_point *point)
 {
     return wfi_matmul_times_matrices(point) ? wfi_matmul_matrix_time(point) : -1;

@@ -465,6 +465,8 @@ static double fit(wfi_point *point)
     const double timed = wfi_matmul_times_tiles(point) ? fit_timed_block(point) : -1;
     if (timed >= 0)
         return timed;
+    if (wfi_matmul_prefers_matrices(point))
+        return -1;
     double time = profile->registers_are_memory ? fit_memory_block(point) : fit_gpu_block(point);
     if (time < 0 && profile->registers_are_memory)
         time = fit_any_block(point);
