@@ -297,8 +297,8 @@ double Part::largest_error(const std::vector<double> &all, int margin)
         for (int y = margin + 1; y < grid_.nj - margin - 1; y++)
             for (int x = margin + 1; x < grid_.ni - margin - 1; x++) {
                 const size_t cell = (static_cast<size_t>(z) * grid_.nj + y) * grid_.ni + x;
-                worst = std::fmax(worst, std::fabs(static_cast<double>(p[cell]) -
-                                                   all[static_cast<size_t>(z + first_)]));
+                worst = worse(worst, std::fabs(static_cast<double>(p[cell]) -
+                                               all[static_cast<size_t>(z + first_)]));
             }
     return worst;
 }
