@@ -15,11 +15,16 @@
 
 #define MOST_WORDS 48
 #define MOST_BYTES 2048
+#define MOST_CHOICES 2000 /* `devices --profile` makes some hundreds, in half a second */
 
 /* The names that the linker gives to functions which stand in for others and to those others. */
 wf_result __wrap_wf_device_create(const wf_device_params *params, wf_device **device);
 wf_result __real_wf_devices_list(const wf_device_params *params, wf_caps *caps, uint32_t *count);
 wf_result __wrap_wf_devices_list(const wf_device_params *params, wf_caps *caps, uint32_t *count);
+wf_result __real_wf_caps_choose(const wf_caps *caps, const wf_problem *problem,
+                                const wf_tuning *tuning, wf_plan_info *info, char reason[256]);
+wf_result __wrap_wf_caps_choose(const wf_caps *caps, const wf_problem *problem,
+                                const wf_tuning *tuning, wf_plan_info *info, char reason[256]);
 bool __wrap_wfi_process_start(const char *role, wfi_process *out);
 void __wrap_wfi_process_begin_again(char **argv);
 void __wrap_wfi_environment_set(const char *name, const char *value);
@@ -42,6 +47,18 @@ wf_result __wrap_wf_devices_list(const wf_device_params *params, wf_caps *caps, 
         return __real_wf_devices_list(params, caps, count);
     *count = 0;
     return WF_ERROR_NO_LOADER;
+}
+
+/* The one profile that command lines can name is the same each time, and so are the problems that
+ * are asked: the first runs of a process get what wavefit would choose, later ones a refusal. */
+wf_result __wrap_wf_caps_choose(const wf_caps *caps, const wf_problem *problem,
+                                const wf_tuning *tuning, wf_plan_info *info, char reason[256])
+{
+    static int choices;
+    if (choices < MOST_CHOICES && ++choices)
+        return __real_wf_caps_choose(caps, problem, tuning, info, reason);
+    snprintf(reason, 256, "not asked again");
+    return WF_ERROR_UNSUPPORTED;
 }
 
 bool __wrap_wfi_process_start(const char *role, wfi_process *out)
