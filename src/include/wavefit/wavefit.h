@@ -1795,8 +1795,12 @@ WF_API wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *par
 /* Compares `out` with the stencil of `in` computed in f64 (for F64: in long double). Both arrays
  * are of the type and are laid out as in wf_stencil_params. All cells are compared, each with a
  * bound of its own. Where max_checked is not 0 and smaller, only blocks of cells drawn with `seed`
- * and the block that is farthest off are; all others are then compared with one common bound or,
- * where that would take more than about a second, only their range is checked (check->ranged).
+ * and the block that is farthest off are; all others are then compared with one common bound. Where
+ * that would take more than about two seconds on each of up to 12 threads, the range of each cell
+ * and sums of each row along x are compared, with weights of magnitude 1 drawn with `seed`: a cell
+ * that is off by more than twice the bound of its row's sum is found. check->summed counts cells of
+ * rows whose root mean square is more than that, check->ranged the others. Where even the sums
+ * would take so long, as they do in runs of many steps on short rows, only ranges are checked.
  *
  * The bound of a step over n coefficients is gamma_2n |C||x|, plus the rounding of the result for
  * F16, carried through the steps. Errors: WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED (type),

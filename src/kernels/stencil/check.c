@@ -231,7 +231,7 @@ static wf_result check_drawn(reference *r, uint64_t max_checked, uint64_t seed, 
                               max_checked, seed, check_range, r, check);
     if (result != WF_SUCCESS || wfi_checks_whole(check->total, max_checked))
         return result;
-    result = wfi_stencil_check_whole(&r->grid, check, worst);
+    result = wfi_stencil_check_whole(&r->grid, seed, check, worst);
     if (result == WF_SUCCESS && worst[0] >= 0) {
         result = check_around(r, worst, check);
         check->checked = check->total;

@@ -285,11 +285,16 @@ static void print_check(const wfi_result_case *c)
              "verified  %llu of %llu elements against f64: largest error %.3g of its bound%s",
              (unsigned long long)k->checked, (unsigned long long)k->total, k->error_over_bound,
              k->error_over_bound <= 1 ? "" : ", WRONG");
-    if (k->summed)
+    if (k->summed && k->missed > 0)
         wfi_line(WFI_LABEL_COLUMNS,
                  "          %llu by Freivalds' test: an error like a row's own numbers is missed "
                  "with probability %.1e",
                  (unsigned long long)k->summed, k->missed);
+    else if (k->summed)
+        wfi_line(WFI_LABEL_COLUMNS,
+                 "          %llu by sums of rows: an error like a row's own numbers in one of them "
+                 "is found",
+                 (unsigned long long)k->summed);
     if (k->ranged)
         wfi_line(WFI_LABEL_COLUMNS, "          %llu by their range alone",
                  (unsigned long long)k->ranged);
