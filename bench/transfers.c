@@ -1,6 +1,7 @@
 /* Rates of wf_buffer_write and wf_buffer_read by size, from and to memory of malloc, before and
- * after it is imported, and the time of short calls. bench/peers/cuda/transfers.cu prints
- * cudaMemcpy's rates for the same sizes.
+ * after it is imported, and the time of short calls and of a small result from the call
+ * that computes it until the host has it. bench/peers/cuda/transfers.cu prints CUDA's figures for
+ * the same sizes.
  * usage: bench_transfers [THREADS]     (that copy; without it what the library takes) */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 
 #define LEAST (UINT64_C(4) << 10)
 #define MOST (UINT64_C(1) << 30)
-#define SECONDS 0.3 /* a size and direction */
+#define MOST_SMALL (UINT64_C(256) << 10) /* sizes by twos up to it, by fours from there on */
+#define SECONDS 0.3                      /* a size and direction */
 #define SAMPLES 400
 #define CALLS 2000
 #define SIDE 64 /* of the short calls' product */
@@ -66,7 +68,7 @@ static bool print_rates(wf_device *device, uint64_t most, bool imported)
         most = 0;
     printf("%12s %10s %10s %10s %10s  %s\n", "bytes", "up us", "GB/s", "down us", "GB/s",
            imported ? "imported" : "malloc");
-    for (uint64_t bytes = LEAST; ok && bytes <= most; bytes *= 4) {
+    for (uint64_t bytes = LEAST; ok && bytes <= most; bytes *= bytes < MOST_SMALL ? 2 : 4) {
         const double up = time_of(buffer, data, bytes, true),
                      down = time_of(buffer, data, bytes, false);
         ok = up > 0 && down > 0;
@@ -77,6 +79,64 @@ static bool print_rates(wf_device *device, uint64_t most, bool imported)
     wf_buffer_destroy(&buffer);
     free(data);
     return ok;
+}
+
+typedef struct answer {
+    wf_plan *plan;
+    wf_buffer *buffers[4];
+    wf_bindings bindings;
+} answer;
+
+/* A product whose result has so many bytes and is in memory of the kind. */
+static bool open_answer(wf_device *device, uint64_t bytes, wf_memory kind, answer *a)
+{
+    const wf_matmul_params params = {
+        .size = sizeof params, .m = bytes / SIDE / sizeof(float), .n = SIDE, .k = SIDE};
+    *a = (answer){.bindings = {.size = sizeof a->bindings}};
+    bool ok = wf_matmul_plan(device, &params, &a->plan) == WF_SUCCESS;
+    const uint64_t sizes[] = {bytes, SIDE * SIDE * sizeof(float), bytes,
+                              ok ? wf_plan_workspace(a->plan) : 0};
+    for (int i = 0; ok && i < 4; i++) {
+        wf_buffer **b = &a->buffers[i];
+        ok = !sizes[i] || (wf_buffer_create(device, sizes[i], i == 2 ? kind : WF_MEMORY_DEVICE,
+                                            b) == WF_SUCCESS &&
+                           wf_buffer_fill(*b, 0, sizes[i], 0) == WF_SUCCESS);
+        *(i < 3 ? &a->bindings.items[i] : &a->bindings.workspace) = (wf_binding){.buffer = *b};
+    }
+    return ok;
+}
+
+/* The median time of a run and of reading its result, in seconds; negative: it failed. */
+static double time_answer(wf_device *device, uint64_t bytes, wf_memory kind)
+{
+    static double times[SAMPLES];
+    static unsigned char data[MOST_SMALL];
+    answer a;
+    bool ok = open_answer(device, bytes, kind, &a);
+    for (int i = 0; ok && i < SAMPLES; i++) {
+        const double start = wfi_host_seconds();
+        ok = wf_plan_run(a.plan, &a.bindings) == WF_SUCCESS &&
+             wf_buffer_read(a.buffers[2], 0, data, bytes) == WF_SUCCESS;
+        times[i] = wfi_host_seconds() - start;
+    }
+    for (int i = 0; i < 4; i++)
+        wf_buffer_destroy(&a.buffers[i]);
+    wf_plan_destroy(&a.plan);
+    return ok ? median(times, SAMPLES) : -1;
+}
+
+static bool print_answers(wf_device *device)
+{
+    printf("a product and its result read, by where that is\n%12s %10s %10s\n", "bytes",
+           "device us", "host us");
+    for (uint64_t bytes = LEAST; bytes <= MOST_SMALL; bytes *= 2) {
+        const double there = time_answer(device, bytes, WF_MEMORY_DEVICE),
+                     here = time_answer(device, bytes, WF_MEMORY_READBACK);
+        if (there < 0 || here < 0)
+            return false;
+        printf("%12llu %10.1f %10.1f\n", (unsigned long long)bytes, there * 1e6, here * 1e6);
+    }
+    return true;
 }
 
 static bool print_calls(wf_device *device)
@@ -132,7 +192,8 @@ int main(int argc, char **argv)
         staging->workers.most = staging->threads - 1;
     }
     printf("%s, %u threads\n", device->caps.name, staging ? staging->threads : 1);
-    const bool ok = staging && print_calls(device) && print_rates(device, most, false) &&
+    const bool ok = staging && print_calls(device) && print_answers(device) &&
+                    print_rates(device, most, false) &&
                     (!device->caps.host_import_alignment || print_rates(device, most, true));
     wf_device_destroy(&device);
     return ok ? 0 : 1;

@@ -18,8 +18,9 @@ layout(push_constant) uniform Push {
     uint identity; // 1: element i is i, and nothing is at `from` yet
 } push;
 
-const uint ITEMS = 8, DIGIT_VALUES = 16;
+const uint ITEMS = 8, DIGIT_VALUES = 16, PARTS = gl_WorkGroupSize.x / DIGIT_VALUES;
 shared uint counts[DIGIT_VALUES * gl_WorkGroupSize.x];
+shared uint parts[DIGIT_VALUES * PARTS]; // sums of a digit's counts, part by part of the work-items
 
 uint element(uint at)
 {
@@ -43,18 +44,25 @@ void main()
         if (first + i < push.count)
             counts[digit_of(element(first + i)) * size + local]++;
     barrier();
-    // One work-item a digit: what the work-items before have of it.
-    if (local < DIGIT_VALUES) {
-        uint sum = 0;
-        for (uint i = 0; i < size; i++) {
-            uint here = counts[local * size + i];
-            counts[local * size + i] = sum;
-            sum += here;
-        }
+    // What the work-items before have of each digit, by several work-items a digit.
+    uint part = local % PARTS, begin = local / PARTS * size + part * (size / PARTS), sum = 0;
+    for (uint i = 0; i < size / PARTS; i++)
+        sum += counts[begin + i];
+    parts[local] = sum;
+    barrier();
+    sum = 0;
+    for (uint i = 0; i < part; i++)
+        sum += parts[local - part + i];
 #ifdef DIGITS
-        work[push.counts_at + local * push.tiles + tile] = sum;
-#endif
+    if (part == PARTS - 1)
+        work[push.counts_at + local / PARTS * push.tiles + tile] = sum + parts[local];
+#else
+    for (uint i = 0; i < size / PARTS; i++) {
+        uint here = counts[begin + i];
+        counts[begin + i] = sum;
+        sum += here;
     }
+#endif
 #ifndef DIGITS
     barrier();
     for (uint i = 0; i < ITEMS; i++)

@@ -19,6 +19,8 @@
         }                                                                                          \
     } while (0)
 
+const size_t most_small = 256 << 10; // sizes by twos up to it, by fours from there on
+
 static double now()
 {
     using clock = std::chrono::steady_clock;
@@ -43,11 +45,36 @@ static void print_rates(const char *what, void *host, void *device, size_t most)
 {
     std::printf("%s\n%12s %10s %10s %10s %10s\n", what, "bytes", "up us", "GB/s", "down us",
                 "GB/s");
-    for (size_t bytes = 4096; bytes <= most; bytes *= 4) {
+    for (size_t bytes = 4096; bytes <= most; bytes *= bytes < most_small ? 2 : 4) {
         const double up = time_of(device, host, bytes, cudaMemcpyHostToDevice),
                      down = time_of(host, device, bytes, cudaMemcpyDeviceToHost);
         std::printf("%12zu %10.1f %10.2f %10.1f %10.2f\n", bytes, up * 1e6, bytes / up * 1e-9,
                     down * 1e6, bytes / down * 1e-9);
+    }
+}
+
+__global__ void write_all(float *to, size_t count)
+{
+    const size_t at = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+    if (at < count)
+        to[at] = float(at);
+}
+
+// A kernel and its result copied to memory of malloc.
+static void print_answers(void *host, void *device)
+{
+    std::printf("a kernel and its result copied\n%12s %10s\n", "bytes", "us");
+    for (size_t bytes = 4096; bytes <= most_small; bytes *= 2) {
+        std::vector<double> times;
+        for (int i = 0; i < 400; i++) {
+            const double start = now();
+            write_all<<<unsigned((bytes / 4 + 127) / 128), 128>>>(static_cast<float *>(device),
+                                                                  bytes / 4);
+            CHECK(cudaMemcpy(host, device, bytes, cudaMemcpyDeviceToHost));
+            times.push_back(now() - start);
+        }
+        std::sort(times.begin(), times.end());
+        std::printf("%12zu %10.1f\n", bytes, times[times.size() / 2] * 1e6);
     }
 }
 
@@ -59,6 +86,7 @@ int main()
         return 1;
     std::memset(host, 1, most);
     CHECK(cudaMalloc(&device, most));
+    print_answers(host, device);
     print_rates("cudaMemcpy, malloc", host, device, most);
     double start = now();
     if (cudaHostRegister(host, most, cudaHostRegisterDefault) == cudaSuccess) {
