@@ -1,16 +1,11 @@
 // Gives the entries of rows to the lanes of a subgroup, as src/kernels/spmv/formats/sliced_lanes.c
 // does. A work-group is the subgroup. Its work-items meet in shared memory, so that any size of
-// subgroup can be converted for on any device, or by shuffles (SHUFFLES) where the device has
-// subgroups of that size: atomics of 32 lanes on one word take most of the time on an H100.
+// subgroup can be converted for on any device; shuffles took up to twice as long on an H200.
 layout(std430, set = 0, binding = 0) readonly restrict buffer Offsets { uint row_offsets[]; };
 layout(std430, set = 0, binding = 1) readonly restrict buffer Columns { uint column_indices[]; };
 layout(std430, set = 0, binding = 2) restrict buffer Slices { uint slices[]; };
 const uint SIZE = gl_WorkGroupSize.x; // of the subgroup
-#ifdef SHUFFLES
-#define LANE gl_SubgroupInvocationID
-#else
 #define LANE gl_LocalInvocationIndex
-#endif
 const uint NONE = 0xffffffffu;
 const uint ALIGN_DISTANCE = 64;
 
@@ -19,25 +14,6 @@ struct Lane {
     uint row, begin, next, end, step, slack;
 };
 
-#ifdef SHUFFLES
-int team_min(int value)
-{
-    for (uint distance = 1; distance < SIZE; distance *= 2)
-        value = min(value, subgroupShuffleXor(value, distance));
-    return value;
-}
-
-uint team_min(uint value)
-{
-    for (uint distance = 1; distance < SIZE; distance *= 2)
-        value = min(value, subgroupShuffleXor(value, distance));
-    return value;
-}
-
-void clear_set(uint set)
-{
-}
-#else
 // Two sets of each in turn: one is made ready for the next slot while this slot's are read.
 shared int lowest_diagonal[2];
 shared uint lowest_taken[2], lowest_column[2], highest_column[2];
@@ -50,7 +26,6 @@ void clear_set(uint set)
         highest_column[set] = 0;
     }
 }
-#endif
 
 uint padding_column(Lane lane, uint base)
 {
@@ -75,41 +50,28 @@ void fill_slot(uint slot, inout Lane lane, out uint column, out uint entry, out 
     column = there ? column_indices[lane.next] : 0;
     int diagonal = int(column) - int(lane.row);
     entry = NONE;
-#ifdef SHUFFLES
-    int lowest = team_min(there ? diagonal : 0x7fffffff);
-#else
     if (there)
         atomicMin(lowest_diagonal[set], diagonal);
     barrier();
     clear_set(1 - set);
     int lowest = lowest_diagonal[set];
-#endif
     if (there && (lane.slack == 0 || uint(diagonal) - uint(lowest) <= ALIGN_DISTANCE)) {
         entry = lane.next;
         lane.next += lane.step;
     }
-#ifdef SHUFFLES
-    uint base = team_min(entry != NONE ? column : NONE);
-#else
     if (entry != NONE)
         atomicMin(lowest_taken[set], column);
     barrier();
     uint base = lowest_taken[set];
-#endif
     if (entry == NONE) {
         lane.slack -= lane.slack > 0 ? 1 : 0;
         column = padding_column(lane, base == NONE ? 0 : base);
     }
-#ifdef SHUFFLES
-    low = team_min(column);
-    span = ~team_min(~column) - low;
-#else
     atomicMin(lowest_column[set], column);
     atomicMax(highest_column[set], column);
     barrier();
     low = lowest_column[set];
     span = highest_column[set] - low;
-#endif
 }
 
 uint width_of(uint span)

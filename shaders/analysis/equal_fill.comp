@@ -1,21 +1,11 @@
 // MODULE equal_measure DEFINES MEASURE
-// MODULE equal_measure_shuffles DEFINES MEASURE SHUFFLES
 // MODULE equal_pattern DEFINES PATTERN
-// MODULE equal_pattern_shuffles DEFINES PATTERN SHUFFLES
 // MODULE equal_places
-// MODULE equal_places_shuffles DEFINES SHUFFLES
 // MODULE equal_values_f32 DEFINES VALUES WF_TYPE_F32
 // MODULE equal_values_f64 DEFINES VALUES WF_TYPE_F64
 // MODULE equal_values_f16 DEFINES VALUES WF_TYPE_F16
-// MODULE equal_values_shuffles_f32 DEFINES VALUES WF_TYPE_F32 SHUFFLES
-// MODULE equal_values_shuffles_f64 DEFINES VALUES WF_TYPE_F64 SHUFFLES
-// MODULE equal_values_shuffles_f16 DEFINES VALUES WF_TYPE_F16 SHUFFLES
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#ifdef SHUFFLES
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_shuffle : require
-#endif
 // Blocks as src/kernels/spmv/formats/equal.c makes them, a work-group a block: MEASURE finds how
 // far the columns of a slot are apart at most, PATTERN writes words, bases and columns, VALUES the
 // values, and the other module the entry of each value.

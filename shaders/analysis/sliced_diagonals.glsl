@@ -9,12 +9,10 @@ struct Diagonals {
     bool done, bad; // no row has another; a row's columns do not ascend
 };
 
-#ifndef SHUFFLES
 shared int next_diagonal[2];
 shared uint rows_with[2]; // how many rows have an entry there
 shared uint fails;
 shared uint matches[2 * SIZE]; // the rows' entries there, or NONE
-#endif
 
 Diagonals diagonals_of(Slice s)
 {
@@ -25,13 +23,11 @@ Diagonals diagonals_of(Slice s)
         d.next = row_offsets[d.row];
         d.end = row_offsets[d.row + 1];
     }
-#ifndef SHUFFLES
     if (local == 0) {
         next_diagonal[0] = 0x7fffffff;
         rows_with[0] = fails = 0;
     }
     barrier();
-#endif
     return d;
 }
 
@@ -41,29 +37,16 @@ void next(Slice s, inout Diagonals d)
     uint local = LANE, set = d.count & 1;
     bool there = d.next < d.end, descends = false;
     int diagonal = there ? int(column_indices[d.next]) - int(d.row) : 0;
-#ifdef SHUFFLES
-    d.lowest = team_min(there ? diagonal : 0x7fffffff);
-#else
     if (there)
         atomicMin(next_diagonal[set], diagonal);
     barrier();
     d.lowest = next_diagonal[set];
-#endif
     bool matched = there && diagonal == d.lowest;
     d.matched = matched ? d.next : NONE;
     if (matched) {
         d.next++;
         descends = d.next < d.end && int(column_indices[d.next]) - int(d.row) <= diagonal;
     }
-#ifdef SHUFFLES
-    // Bit 0: all rows match; bit 1: none descends; bit 2: none matches.
-    uint all = (matched || local >= s.rows ? 1 : 0) | (descends ? 0 : 2) | (matched ? 0 : 4);
-    for (uint distance = 1; distance < SIZE; distance *= 2)
-        all &= subgroupShuffleXor(all, distance);
-    d.of_all = (all & 1) != 0;
-    d.bad = d.bad || (all & 2) == 0;
-    d.done = (all & 4) != 0;
-#else
     matches[set * SIZE + local] = d.matched;
     if (matched)
         atomicAdd(rows_with[set], 1);
@@ -77,7 +60,6 @@ void next(Slice s, inout Diagonals d)
     d.of_all = rows_with[set] == s.rows;
     d.bad = fails != 0;
     d.done = rows_with[set] == 0;
-#endif
     d.count += d.done ? 0 : 1;
 }
 
@@ -98,9 +80,5 @@ bool is_own(Slice s, uint number)
 uint match_of(Slice s, Diagonals d)
 {
     uint r = LANE & ((1u << s.log_height) - 1);
-#ifdef SHUFFLES
-    return subgroupShuffle(d.matched, r);
-#else
     return matches[(d.count - 1 & 1) * SIZE + r];
-#endif
 }

@@ -1,19 +1,10 @@
 // MODULE sliced_pattern DEFINES PATTERN
-// MODULE sliced_pattern_shuffles DEFINES PATTERN SHUFFLES
 // MODULE sliced_places
-// MODULE sliced_places_shuffles DEFINES SHUFFLES
 // MODULE sliced_values_f32 DEFINES VALUES WF_TYPE_F32
 // MODULE sliced_values_f64 DEFINES VALUES WF_TYPE_F64
 // MODULE sliced_values_f16 DEFINES VALUES WF_TYPE_F16
-// MODULE sliced_values_shuffles_f32 DEFINES VALUES WF_TYPE_F32 SHUFFLES
-// MODULE sliced_values_shuffles_f64 DEFINES VALUES WF_TYPE_F64 SHUFFLES
-// MODULE sliced_values_shuffles_f16 DEFINES VALUES WF_TYPE_F16 SHUFFLES
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#ifdef SHUFFLES
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_shuffle : require
-#endif
 // Writes the slices: PATTERN their words, segments and columns, VALUES their values, and neither of
 // them the entry of each value. What PATTERN leaves out is zero.
 #include "analysis.glsl"

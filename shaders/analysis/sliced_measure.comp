@@ -1,11 +1,6 @@
 // MODULE sliced_measure
-// MODULE sliced_measure_shuffles DEFINES SHUFFLES
 #version 450
 #extension GL_GOOGLE_include_directive : require
-#ifdef SHUFFLES
-#extension GL_KHR_shader_subgroup_basic : require
-#extension GL_KHR_shader_subgroup_shuffle : require
-#endif
 // Finds how the columns of each slice are kept, and how many words that takes.
 #include "analysis.glsl"
 #include "sliced_slice.glsl"

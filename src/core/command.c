@@ -78,7 +78,7 @@ void wfi_barrier_host(wf_device *device, VkCommandBuffer command_buffer)
         VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
 }
 
-static wf_result submit_and_wait(wf_device *device, VkCommandBuffer command_buffer)
+static wf_result submit_and_wait(wf_device *device, VkCommandBuffer command_buffer, double times)
 {
     const VkSubmitInfo submit = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
@@ -90,7 +90,7 @@ static wf_result submit_and_wait(wf_device *device, VkCommandBuffer command_buff
     if (vk >= VK_SUCCESS)
         vk = wfi_submit(device, &submit, device->fence);
     if (vk >= VK_SUCCESS) {
-        vk = wfi_wait(device, device->fence);
+        vk = wfi_wait_patiently(device, device->fence, times);
         if (vk < VK_SUCCESS)
             wfi_settle(device, device->fence);
     }
@@ -157,9 +157,9 @@ static void free_commands(wf_device *device, VkCommandBuffer command_buffer)
         device->fn.vkFreeCommandBuffers(device->vk, device->command_pool, 1, &command_buffer);
 }
 
-/* Where `seconds` is NULL, nothing is timed. */
+/* Where `seconds` is NULL, nothing is timed. `times`: as in wfi_run_patiently. */
 static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record_fn record,
-                            void *user, double *seconds)
+                            void *user, double times, double *seconds)
 {
     VkCommandBuffer command_buffer = VK_NULL_HANDLE;
     wf_result result = make_ready(device);
@@ -184,7 +184,7 @@ static wf_result run_locked(wf_device *device, wfi_record_fn prepare, wfi_record
     }
     if (result == WF_SUCCESS) {
         const double start = wfi_host_seconds();
-        result = submit_and_wait(device, command_buffer);
+        result = submit_and_wait(device, command_buffer, times);
         if (seconds)
             *seconds = wfi_host_seconds() - start;
     }
@@ -221,7 +221,7 @@ wf_result wfi_commands_run(wf_device *device, VkCommandBuffer command_buffer)
     wfi_mutex_lock(&device->queue_lock);
     wf_result result = make_ready(device);
     if (result == WF_SUCCESS)
-        result = submit_and_wait(device, command_buffer);
+        result = submit_and_wait(device, command_buffer, 1);
     wfi_mutex_unlock(&device->queue_lock);
     return result;
 }
@@ -233,19 +233,24 @@ void wfi_commands_free(wf_device *device, VkCommandBuffer command_buffer)
     wfi_mutex_unlock(&device->queue_lock);
 }
 
-wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user)
+wf_result wfi_run_patiently(wf_device *device, wfi_record_fn record, void *user, double times)
 {
     wfi_mutex_lock(&device->queue_lock);
-    wf_result result = run_locked(device, NULL, record, user, NULL);
+    wf_result result = run_locked(device, NULL, record, user, times, NULL);
     wfi_mutex_unlock(&device->queue_lock);
     return result;
+}
+
+wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user)
+{
+    return wfi_run_patiently(device, record, user, 1);
 }
 
 wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record, void *user,
                         double *seconds, bool *gpu_clock)
 {
     wfi_mutex_lock(&device->queue_lock);
-    wf_result result = run_locked(device, prepare, record, user, seconds);
+    wf_result result = run_locked(device, prepare, record, user, 1, seconds);
     wfi_mutex_unlock(&device->queue_lock);
     *gpu_clock = device->queries != VK_NULL_HANDLE && !device->clock_errs;
     return result;

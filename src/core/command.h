@@ -11,9 +11,13 @@ typedef wf_result (*wfi_record_fn)(void *user, VkCommandBuffer command_buffer);
  * callback must not submit. */
 wf_result wfi_run(wf_device *device, wfi_record_fn record, void *user);
 
-/* The same, and measures what `record` recorded: by timestamps (*gpu_clock true) or, where the
- * queue has none, by the host clock around submit and wait. `prepare` (NULL: nothing) records what
- * comes before, outside the measured time. */
+/* The same for what several blocking runs of one call follow, each soon: it asks for the end so
+ * many times as long as others before it sleeps. */
+wf_result wfi_run_patiently(wf_device *device, wfi_record_fn record, void *user, double times);
+
+/* The same as wfi_run, and measures what `record` recorded: by timestamps (*gpu_clock true) or,
+ * where the queue has none, by the host clock around submit and wait. `prepare` (NULL: nothing)
+ * records what comes before, outside the measured time. */
 wf_result wfi_run_timed(wf_device *device, wfi_record_fn prepare, wfi_record_fn record, void *user,
                         double *seconds, bool *gpu_clock);
 

@@ -45,25 +45,35 @@ void wf_device_poll(wf_device *device, double seconds)
         device->poll_seconds = seconds > 0 ? seconds : 0;
 }
 
-VkResult wfi_wait_for(wf_device *device, VkFence fence, uint64_t nanoseconds)
+static VkResult wait(wf_device *device, VkFence fence, double poll_seconds, uint64_t nanoseconds)
 {
-    const double start = device->poll_seconds > 0 ? wfi_host_seconds() : 0;
-    while (device->poll_seconds > 0) {
+    const double start = poll_seconds > 0 ? wfi_host_seconds() : 0;
+    while (poll_seconds > 0) {
         const VkResult vk = device->fn.vkGetFenceStatus(device->vk, fence);
         if (vk != VK_NOT_READY)
             return vk;
         const double waited = wfi_host_seconds() - start;
         if (waited * 1e9 > (double)nanoseconds)
             return VK_TIMEOUT;
-        if (waited > device->poll_seconds)
+        if (waited > poll_seconds)
             break;
     }
     return device->fn.vkWaitForFences(device->vk, 1, &fence, VK_TRUE, nanoseconds);
 }
 
+VkResult wfi_wait_for(wf_device *device, VkFence fence, uint64_t nanoseconds)
+{
+    return wait(device, fence, device->poll_seconds, nanoseconds);
+}
+
 VkResult wfi_wait(wf_device *device, VkFence fence)
 {
-    return wfi_wait_for(device, fence, UINT64_MAX);
+    return wait(device, fence, device->poll_seconds, UINT64_MAX);
+}
+
+VkResult wfi_wait_patiently(wf_device *device, VkFence fence, double times)
+{
+    return wait(device, fence, times * device->poll_seconds, UINT64_MAX);
 }
 
 VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence)

@@ -13,6 +13,9 @@ VkResult wfi_wait(wf_device *device, VkFence fence);
 /* The same, but it sleeps no longer than that and then returns VK_TIMEOUT. */
 VkResult wfi_wait_for(wf_device *device, VkFence fence, uint64_t nanoseconds);
 
+/* The same as wfi_wait, but it asks so many times as long before it sleeps. */
+VkResult wfi_wait_patiently(wf_device *device, VkFence fence, double times);
+
 /* Call it after a wait or a submission that failed: it returns once the device no longer uses what
  * was submitted, so that this can be freed. `fence` (VK_NULL_HANDLE: none) is that of a submission
  * that was made. Where the driver does not answer, nothing is freed any more (wf_device.keeps). The

@@ -363,14 +363,14 @@ static bool same_sizes(const wfi_sliced *a, const wfi_sliced *b)
 
 /* Whether the device's conversion equals the host's; prints the parameters where it does not. */
 static bool converts_alike(wf_device *device, const matrix *m, const wfi_device_csr *csr,
-                           const wfi_sliced_params *params, wfi_sliced_how how, uint32_t longest)
+                           const wfi_sliced_params *params, bool places, uint32_t longest)
 {
     wfi_passes passes;
     wfi_sliced host;
     wfi_sliced_made made;
     assert_int_equal(wfi_sliced_make(params, &host), WF_SUCCESS);
     assert_int_equal(wfi_passes_open(device, &passes), WF_SUCCESS);
-    assert_int_equal(wfi_sliced_convert(&passes, csr, params, how, longest, &made), WF_SUCCESS);
+    assert_int_equal(wfi_sliced_convert(&passes, csr, params, places, longest, &made), WF_SUCCESS);
     if (made.places)
         assert_int_equal(
             wfi_device_values(&passes, csr, made.places, made.sizes.place_count, &made.values),
@@ -379,10 +379,9 @@ static bool converts_alike(wf_device *device, const matrix *m, const wfi_device_
                        host.places,  host.pattern_words, host.place_count};
     const bool alike = same_sizes(&host, &made.sizes) && same_arrays(m, &f);
     if (!alike)
-        print_message("%s, %u x %u: subgroup %u, loads %u, window %u, row_subgroups %u, %s, %s\n",
+        print_message("%s, %u x %u: subgroup %u, loads %u, window %u, row_subgroups %u, %s\n",
                       m->name, m->params.rows, m->params.columns, params->subgroup, params->loads,
-                      params->window, params->row_subgroups, wf_type_name(csr->type),
-                      how.shuffles ? "shuffles" : "shared memory");
+                      params->window, params->row_subgroups, wf_type_name(csr->type));
     wfi_sliced_made_free(&made);
     wfi_passes_close(&passes);
     wfi_sliced_free(&host);
@@ -413,12 +412,8 @@ static void makes_the_slices_of_the_host(void **state)
         wfi_device_csr csr = upload(*state, &m);
         wfi_spmv_count(&m.params, &counts);
         wfi_sliced_params params = draw_params(&m, &random);
-        const uint32_t own = wf_device_caps(*state)->subgroup_size;
-        const bool shuffles = wfi_has_shuffles(wf_device_caps(*state), own) && n % 2;
-        params.subgroup = shuffles && own >= 4 ? own : params.subgroup;
-        const wfi_sliced_how how = {test_random_below(&random, 2),
-                                    shuffles && params.subgroup == own};
-        assert_true(converts_alike(*state, &m, &csr, &params, how, counts.longest));
+        const bool places = test_random_below(&random, 2) != 0;
+        assert_true(converts_alike(*state, &m, &csr, &params, places, counts.longest));
         wfi_device_csr_close(&csr);
         free_matrix(&m);
     }
@@ -455,26 +450,25 @@ static bool same_block_sizes(const wfi_equal *a, const wfi_equal *b)
 }
 
 static bool converts_blocks_alike(wf_device *device, const matrix *m, const wfi_device_csr *csr,
-                                  const wfi_equal_params *params, wfi_equal_how how,
-                                  uint32_t longest)
+                                  const wfi_equal_params *params, bool places, uint32_t longest)
 {
     wfi_passes passes;
     wfi_equal host;
     wfi_equal_made made;
     assert_int_equal(wfi_equal_make(params, &host), WF_SUCCESS);
     assert_int_equal(wfi_passes_open(device, &passes), WF_SUCCESS);
-    assert_int_equal(wfi_equal_convert(&passes, csr, params, how, longest, &made), WF_SUCCESS);
+    assert_int_equal(wfi_equal_convert(&passes, csr, params, places, longest, &made), WF_SUCCESS);
     const formats f = {made.pattern, made.places,        made.values,     host.pattern,
                        host.places,  host.pattern_words, host.place_count};
     const bool alike =
         same_block_sizes(&host, &made.sizes) && (host.blocks == 0 || same_arrays(m, &f));
     if (!alike)
         print_message("%s, %u x %u: subgroup %u, loads %u, slices %u, window %u, row_subgroups %u, "
-                      "group %u, above %u, up to %u, %s, %s; blocks %u and %u\n",
+                      "group %u, above %u, up to %u, %s; blocks %u and %u\n",
                       m->name, m->params.rows, m->params.columns, params->subgroup, params->loads,
                       params->slices, params->window, params->row_subgroups, params->group,
-                      params->above, params->upto, wf_type_name(csr->type),
-                      how.shuffles ? "shuffles" : "shared memory", host.blocks, made.sizes.blocks);
+                      params->above, params->upto, wf_type_name(csr->type), host.blocks,
+                      made.sizes.blocks);
     wfi_equal_made_free(&made);
     wfi_passes_close(&passes);
     wfi_equal_free(&host);
@@ -492,11 +486,8 @@ static void makes_the_blocks_of_the_host(void **state)
         wfi_device_csr csr = upload(*state, &m);
         wfi_spmv_count(&m.params, &counts);
         wfi_equal_params params = draw_blocks(&m, counts.longest, &random);
-        const uint32_t own = wf_device_caps(*state)->subgroup_size;
-        const bool shuffles = wfi_has_shuffles(wf_device_caps(*state), own) && own >= 4 && n % 2;
-        params.subgroup = shuffles ? own : params.subgroup;
-        const wfi_equal_how how = {test_random_below(&random, 2), shuffles};
-        assert_true(converts_blocks_alike(*state, &m, &csr, &params, how, counts.longest));
+        const bool places = test_random_below(&random, 2) != 0;
+        assert_true(converts_blocks_alike(*state, &m, &csr, &params, places, counts.longest));
         wfi_device_csr_close(&csr);
         free_matrix(&m);
     }
@@ -515,8 +506,7 @@ static void finds_a_planted_fault(void **state)
     wfi_device_csr csr = upload(*state, &m);
     m.columns[entry] = right;
     const wfi_sliced_params params = {&m.params, 0, m.params.rows, 32, 8, 1, 8};
-    assert_false(
-        converts_alike(*state, &m, &csr, &params, (wfi_sliced_how){true, false}, counts.longest));
+    assert_false(converts_alike(*state, &m, &csr, &params, true, counts.longest));
     wfi_device_csr_close(&csr);
     free_matrix(&m);
 }

@@ -135,9 +135,10 @@ static void tells_the_same_analysis(void **state)
     lent_matrix lent;
     wf_spmv_analysis told[2];
     const wf_caps *caps = wf_device_caps(*state);
-    const wf_tuning tuning = {.size = sizeof tuning,
-                              .variant =
-                                  wfi_has_shuffles(caps, caps->subgroup_size) ? "sliced" : "row"};
+    const uint32_t needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
+    const bool slices = (caps->subgroup_operations & needed) == needed &&
+                        (caps->subgroup_min == caps->subgroup_max || caps->subgroup_size_control);
+    const wf_tuning tuning = {.size = sizeof tuning, .variant = slices ? "sliced" : "row"};
     make_system(&s, *state, &options, &random);
     s.params.tuning = &tuning;
     lend_matrix(&lent, *state, &s.params);

@@ -364,8 +364,9 @@ WF_API wf_result wf_device_available(const wf_device *device, uint64_t *bytes);
 
 /* Sets how long a thread that waits for the device asks for the end, which takes a processor,
  * before it sleeps, from which the system wakes it some tens of microseconds late. A GPU begins
- * with 200 us. Devices that are the host's own cores are never asked so. No other call on the
- * device, and no transfer that was begun, may be under way. */
+ * with 200 us. wf_spmv_plan, which analyses a matrix on the device in several steps, asks eight
+ * times as long for each. Devices that are the host's own cores are never asked so. No other call
+ * on the device, and no transfer that was begun, may be under way. */
 WF_API void wf_device_poll(wf_device *device, double seconds);
 
 /* ---------------------------------------------------------------------- an engine's own device */

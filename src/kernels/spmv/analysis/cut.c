@@ -38,19 +38,6 @@ wf_result wfi_cut_buffer(const wfi_device_csr *csr, uint64_t words, wf_buffer **
     return result == WF_SUCCESS ? wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, out) : result;
 }
 
-bool wfi_has_shuffles(const wf_caps *caps, uint32_t subgroup)
-{
-    const uint32_t needed = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
-    const bool varies = caps->subgroup_min != caps->subgroup_max;
-    return (caps->subgroup_operations & needed) == needed && caps->subgroup_size == subgroup &&
-           (!varies || caps->subgroup_size_control);
-}
-
-uint32_t wfi_shuffle_pin(const wf_caps *caps, bool shuffles, uint32_t subgroup)
-{
-    return shuffles && caps->subgroup_min != caps->subgroup_max ? subgroup : 0;
-}
-
 /* A kernel that goes by the lengths of rows. */
 static void lengths_pass(wfi_cutter *c, const wfi_spirv *spirv, uint64_t groups)
 {

@@ -40,9 +40,5 @@ wf_result wfi_cut_buffer(const wfi_device_csr *csr, uint64_t words, wf_buffer **
 /* Takes the next words of a layout. */
 uint32_t wfi_take_words(uint64_t *words, uint64_t count);
 uint64_t wfi_groups_of(uint64_t items, uint64_t group);
-/* Whether subgroups of the size have shuffle operations. */
-bool wfi_has_shuffles(const wf_caps *caps, uint32_t subgroup);
-/* The size to pin for kernels that use them. */
-uint32_t wfi_shuffle_pin(const wf_caps *caps, bool shuffles, uint32_t subgroup);
 
 #endif

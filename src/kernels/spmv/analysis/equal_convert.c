@@ -19,20 +19,20 @@ _Static_assert(sizeof(blocks_push) == 52, "members lie as in equal_fill.comp");
 typedef struct converter {
     wfi_cutter cut;
     const wfi_equal_params *params;
-    wfi_equal_how how;
+    bool places; /* they are made, too */
     blocks_push push;
 } converter;
 
-/* Kernels that walk blocks, a work-group a subgroup: in shared memory, and by shuffles. */
+/* Kernels that walk blocks, a work-group a subgroup. */
 typedef enum walker { MEASURE, PATTERN, PLACES, VALUES } walker;
 
-static const wfi_spirv *const walkers[][2] = {
-    [MEASURE] = {&wfi_spv_equal_measure, &wfi_spv_equal_measure_shuffles},
-    [PATTERN] = {&wfi_spv_equal_pattern, &wfi_spv_equal_pattern_shuffles},
-    [PLACES] = {&wfi_spv_equal_places, &wfi_spv_equal_places_shuffles},
-    [VALUES + WF_TYPE_F32] = {&wfi_spv_equal_values_f32, &wfi_spv_equal_values_shuffles_f32},
-    [VALUES + WF_TYPE_F64] = {&wfi_spv_equal_values_f64, &wfi_spv_equal_values_shuffles_f64},
-    [VALUES + WF_TYPE_F16] = {&wfi_spv_equal_values_f16, &wfi_spv_equal_values_shuffles_f16},
+static const wfi_spirv *const walkers[] = {
+    [MEASURE] = &wfi_spv_equal_measure,
+    [PATTERN] = &wfi_spv_equal_pattern,
+    [PLACES] = &wfi_spv_equal_places,
+    [VALUES + WF_TYPE_F32] = &wfi_spv_equal_values_f32,
+    [VALUES + WF_TYPE_F64] = &wfi_spv_equal_values_f64,
+    [VALUES + WF_TYPE_F16] = &wfi_spv_equal_values_f16,
 };
 
 /* The kernel on all blocks; `out` is what it writes beside the work of the slices, if anything. */
@@ -41,15 +41,14 @@ static void walk_blocks(converter *c, walker which, const wf_buffer *out)
     const wfi_device_csr *csr = c->cut.csr;
     const uint32_t size = c->params->subgroup;
     const bool pairs = which >= PLACES && csr->type == WF_TYPE_F64;
-    const wfi_pass_kernel kernel = {
-        walkers[which == VALUES ? VALUES + csr->type : which][c->how.shuffles],
-        size,
-        which == VALUES ? 5
-        : out           ? 4
-                        : 3,
-        sizeof(blocks_push),
-        {pairs},
-        wfi_shuffle_pin(&csr->device->caps, c->how.shuffles, size)};
+    const wfi_pass_kernel kernel = {walkers[which == VALUES ? VALUES + csr->type : which],
+                                    size,
+                                    which == VALUES ? 5
+                                    : out           ? 4
+                                                    : 3,
+                                    sizeof(blocks_push),
+                                    {pairs},
+                                    0};
     const VkDescriptorBufferInfo buffers[] = {
         csr->row_offsets, csr->column_indices, wfi_pass_whole(c->cut.slices),
         wfi_pass_whole(out ? out : c->cut.slices), csr->values};
@@ -111,7 +110,7 @@ static wf_result measure(converter *c, wfi_equal *out)
 static wf_result fill(converter *c, wfi_equal_made *made)
 {
     const wfi_device_csr *csr = c->cut.csr;
-    const bool at_once = !c->how.places && csr->device->caps.max_storage_buffers >= 5;
+    const bool at_once = !c->places && csr->device->caps.max_storage_buffers >= 5;
     const uint64_t size = at_once ? wf_type_size(csr->type) : 4;
     wf_buffer **slots = at_once ? &made->values : &made->places;
     wf_result result = wfi_cut_buffer(csr, made->sizes.pattern_words, &made->pattern);
@@ -149,7 +148,7 @@ void wfi_equal_made_free(wfi_equal_made *made)
 }
 
 wf_result wfi_equal_convert(wfi_passes *passes, const wfi_device_csr *csr,
-                            const wfi_equal_params *params, wfi_equal_how how, uint32_t longest_row,
+                            const wfi_equal_params *params, bool places, uint32_t longest_row,
                             wfi_equal_made *made)
 {
     const uint32_t a_lane = 4 * params->loads / params->slices;
@@ -167,7 +166,7 @@ wf_result wfi_equal_convert(wfi_passes *passes, const wfi_device_csr *csr,
                                     .upto = params->upto,
                                     .block_entries = block_entries}},
                    .params = params,
-                   .how = how};
+                   .places = places};
     *made = (wfi_equal_made){.pattern = NULL};
     passes->beside = wfi_device_csr_comes(csr);
     wf_result result =

@@ -14,16 +14,10 @@ typedef struct wfi_equal_made {
     wf_buffer *values; /* NULL: they are not made yet (wfi_device_values) */
 } wfi_equal_made;
 
-/* How a conversion is made; this does not change its result. */
-typedef struct wfi_equal_how {
-    bool places;   /* the places are made, too */
-    bool shuffles; /* blocks are walked by subgroups of their size; else in shared memory */
-} wfi_equal_how;
-
-/* Does not read params->matrix, first and rows. Returns WF_NOT_READY, without a line in the log,
- * where an array is larger than a binding. */
+/* `places`: they are made, too. Does not read params->matrix, first and rows. Returns WF_NOT_READY,
+ * without a line in the log, where an array is larger than a binding. */
 wf_result wfi_equal_convert(wfi_passes *passes, const wfi_device_csr *csr,
-                            const wfi_equal_params *params, wfi_equal_how how, uint32_t longest_row,
+                            const wfi_equal_params *params, bool places, uint32_t longest_row,
                             wfi_equal_made *made);
 /* Accepts a zeroed one. */
 void wfi_equal_made_free(wfi_equal_made *made);

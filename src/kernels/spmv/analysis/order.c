@@ -3,6 +3,7 @@
 #include "wfi_shaders.h"
 
 #define TILE (WFI_PASS_GROUP * UINT64_C(8)) /* words of a work-group; as in the shaders */
+#define FEW_TILES 8 /* that one work-group sums in less time than three dispatches take */
 #define DIGIT_BITS 4
 #define DIGIT_VALUES 16
 
@@ -39,7 +40,7 @@ void wfi_passes_scan(wfi_passes *passes, VkDescriptorBufferInfo work, uint32_t a
     scan_push levels[4]; /* 2^32 words have four */
     uint32_t level = 0;
     for (;; level++) {
-        const uint32_t tiles = (uint32_t)tiles_of(count);
+        const uint32_t all = (uint32_t)tiles_of(count), tiles = all <= FEW_TILES ? 1 : all;
         levels[level] = (scan_push){at, count, scratch};
         wfi_passes_dispatch(passes, &scan, tiles, &work, &levels[level]);
         if (tiles <= 1)

@@ -13,6 +13,7 @@
 #include "plan/dispatch_size.h"
 
 #define MOST_SEEN 512 /* bytes */
+#define POLL_TIMES 8  /* what a sleep loses, a plan of a million entries lost three times */
 
 /* ------------------------------------------------------------------------------------ pipelines */
 
@@ -310,7 +311,7 @@ static wf_result submit_and_wait(wfi_passes *passes)
     double unused;
     wf_result result = WF_SUCCESS;
     if (!passes->beside)
-        return wfi_run(passes->device, record, passes);
+        return wfi_run_patiently(passes->device, record, passes, POLL_TIMES);
     if (!passes->stream.device)
         result = wfi_stream_open(passes->device, &passes->stream);
     if (result == WF_SUCCESS)

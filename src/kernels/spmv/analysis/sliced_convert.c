@@ -20,7 +20,7 @@ _Static_assert(sizeof(slices_push) == 56, "members lie as in sliced_slice.glsl")
 typedef struct converter {
     wfi_cutter cut;
     const wfi_sliced_params *params;
-    wfi_sliced_how how;
+    bool places; /* they are made, too */
     slices_push push;
     uint32_t other_at, scratch_at; /* in the work of the slices */
     uint32_t loads, words;         /* of all slices */
@@ -36,33 +36,31 @@ static void slices_pass(converter *c, const wfi_spirv *spirv, uint32_t size, uin
     wfi_passes_dispatch(c->cut.passes, &kernel, groups, buffers, &c->push);
 }
 
-/* Kernels that walk slices, a work-group a subgroup: in shared memory, and by shuffles. */
+/* Kernels that walk slices, a work-group a subgroup. */
 typedef enum walker { MEASURE, PATTERN, PLACES, VALUES } walker;
 
-static const wfi_spirv *const walkers[][2] = {
-    [MEASURE] = {&wfi_spv_sliced_measure, &wfi_spv_sliced_measure_shuffles},
-    [PATTERN] = {&wfi_spv_sliced_pattern, &wfi_spv_sliced_pattern_shuffles},
-    [PLACES] = {&wfi_spv_sliced_places, &wfi_spv_sliced_places_shuffles},
-    [VALUES + WF_TYPE_F32] = {&wfi_spv_sliced_values_f32, &wfi_spv_sliced_values_shuffles_f32},
-    [VALUES + WF_TYPE_F64] = {&wfi_spv_sliced_values_f64, &wfi_spv_sliced_values_shuffles_f64},
-    [VALUES + WF_TYPE_F16] = {&wfi_spv_sliced_values_f16, &wfi_spv_sliced_values_shuffles_f16},
+static const wfi_spirv *const walkers[] = {
+    [MEASURE] = &wfi_spv_sliced_measure,
+    [PATTERN] = &wfi_spv_sliced_pattern,
+    [PLACES] = &wfi_spv_sliced_places,
+    [VALUES + WF_TYPE_F32] = &wfi_spv_sliced_values_f32,
+    [VALUES + WF_TYPE_F64] = &wfi_spv_sliced_values_f64,
+    [VALUES + WF_TYPE_F16] = &wfi_spv_sliced_values_f16,
 };
 
 /* The kernel on all slices; `out` is what it writes beside the work of the slices, if anything. */
 static void walk_slices(converter *c, walker which, const wf_buffer *out)
 {
-    const wf_caps *caps = &c->cut.csr->device->caps;
     const uint32_t size = c->params->subgroup;
     const bool pairs = which >= PLACES && c->cut.csr->type == WF_TYPE_F64;
-    const wfi_pass_kernel kernel = {
-        walkers[which == VALUES ? VALUES + c->cut.csr->type : which][c->how.shuffles],
-        size,
-        which == VALUES ? 5
-        : out           ? 4
-                        : 3,
-        sizeof(slices_push),
-        {pairs},
-        wfi_shuffle_pin(caps, c->how.shuffles, size)};
+    const wfi_pass_kernel kernel = {walkers[which == VALUES ? VALUES + c->cut.csr->type : which],
+                                    size,
+                                    which == VALUES ? 5
+                                    : out           ? 4
+                                                    : 3,
+                                    sizeof(slices_push),
+                                    {pairs},
+                                    0};
     const VkDescriptorBufferInfo buffers[] = {
         c->cut.csr->row_offsets, c->cut.csr->column_indices, wfi_pass_whole(c->cut.slices),
         wfi_pass_whole(out ? out : c->cut.slices), c->cut.csr->values};
@@ -130,7 +128,7 @@ static wf_result measure(converter *c)
 static wf_result fill(converter *c, wfi_sliced_made *made)
 {
     wfi_sliced *out = &made->sizes;
-    const bool at_once = !c->how.places && c->cut.csr->device->caps.max_storage_buffers >= 5;
+    const bool at_once = !c->places && c->cut.csr->device->caps.max_storage_buffers >= 5;
     const uint64_t size = at_once ? wf_type_size(c->cut.csr->type) : 4;
     out->place_count = (uint64_t)c->loads * 4 * c->params->subgroup;
     out->slices = c->push.count;
@@ -183,8 +181,8 @@ void wfi_sliced_made_free(wfi_sliced_made *made)
 }
 
 wf_result wfi_sliced_convert(wfi_passes *passes, const wfi_device_csr *csr,
-                             const wfi_sliced_params *params, wfi_sliced_how how,
-                             uint32_t longest_row, wfi_sliced_made *made)
+                             const wfi_sliced_params *params, bool places, uint32_t longest_row,
+                             wfi_sliced_made *made)
 {
     converter c = {.cut = {.passes = passes,
                            .csr = csr,
@@ -195,7 +193,7 @@ wf_result wfi_sliced_convert(wfi_passes *passes, const wfi_device_csr *csr,
                                     .window = params->window,
                                     .most = 4 * params->loads * params->subgroup}},
                    .params = params,
-                   .how = how};
+                   .places = places};
     *made = (wfi_sliced_made){.pattern = NULL};
     passes->beside = wfi_device_csr_comes(csr);
     wf_result result = convert(&c, longest_row, made);

@@ -14,17 +14,11 @@ typedef struct wfi_sliced_made {
     wf_buffer *values; /* NULL: they are not made yet (wfi_device_values) */
 } wfi_sliced_made;
 
-/* How a conversion is made; this does not change its result. */
-typedef struct wfi_sliced_how {
-    bool places;   /* the places are made, too */
-    bool shuffles; /* slices are walked by subgroups of their size; else in shared memory */
-} wfi_sliced_how;
-
-/* Does not read params->matrix, first and rows. Returns WF_NOT_READY, without a line in the log,
- * where an array is larger than a binding. */
+/* `places`: they are made, too. Does not read params->matrix, first and rows. Returns WF_NOT_READY,
+ * without a line in the log, where an array is larger than a binding. */
 wf_result wfi_sliced_convert(wfi_passes *passes, const wfi_device_csr *csr,
-                             const wfi_sliced_params *params, wfi_sliced_how how,
-                             uint32_t longest_row, wfi_sliced_made *made);
+                             const wfi_sliced_params *params, bool places, uint32_t longest_row,
+                             wfi_sliced_made *made);
 /* Accepts a zeroed one. */
 void wfi_sliced_made_free(wfi_sliced_made *made);
 

@@ -264,13 +264,11 @@ static wf_result add_rows(builder *b, const wfi_point *point, wfi_equal_params *
 static wf_result convert(wf_device *device, const wfi_spmv_job *job, const wfi_equal_params *block,
                          wfi_equal_made *made)
 {
-    const wfi_equal_how how = {job->kept->updatable,
-                               wfi_has_shuffles(&device->caps, block->subgroup)};
     wfi_passes passes;
     wf_result result = wfi_passes_open(device, &passes);
     if (result == WF_SUCCESS)
-        result = wfi_equal_convert(&passes, &job->csr, block, how, job->kept->analysis.longest_row,
-                                   made);
+        result = wfi_equal_convert(&passes, &job->csr, block, job->kept->updatable,
+                                   job->kept->analysis.longest_row, made);
     if (result == WF_SUCCESS && !fits(&device->caps, &made->sizes, job, block->rows))
         result = WF_NOT_READY;
     if (result == WF_SUCCESS && made->sizes.blocks && !made->values)
