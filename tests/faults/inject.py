@@ -46,7 +46,7 @@ COMMANDS = {
     "cg": ["cg", "--poisson5", "12"],
     "laplace": ["laplace", "--grid", "24x24", "--tolerance", "1e-3"],
     "himeno": ["himeno", "--size", "17x17x17", "--iterations", "4"],
-    "stencil": ["stencil", "--grid", "24x20", "--repeat", "1"],
+    "stencil": ["stencil", "--grid", "24x20", "--repeat", "1", "--variant", "naive"],
     "tune": SEARCH,
 }
 LESS = {"allocation": (0, 4096, 1 << 18), "buffer": (0, 4096, 1 << 16), "allocations": (0, 1, 2, 4),
