@@ -276,13 +276,14 @@ static uint32_t never_on_matrix_units(const sample *s)
     return count;
 }
 
-/* Values that no legal point has: besides these GELU of i8, copies but for f32, more vectors than
- * matvec takes. */
+/* Values that no legal point has: besides these GELU of i8, copies of narrow types, more vectors
+ * than matvec takes. */
 static uint32_t never_legal(const sample *s)
 {
     const bool matvec = strcmp(s->variant->name, "matvec") == 0,
-               packs = strcmp(s->variant->name, "vector") == 0;
-    uint32_t count = (s->type == WF_TYPE_I8) + (packs && s->type != WF_TYPE_F32 ? 3 : 0);
+               packs = strcmp(s->variant->name, "vector") == 0,
+               moves = s->type == WF_TYPE_F32 || s->type == WF_TYPE_F64;
+    uint32_t count = (s->type == WF_TYPE_I8) + (packs && !moves ? 3 : 0);
     for (size_t n = 0; matvec && n < sizeof vectors / sizeof *vectors; n++)
         count += vectors[n] > WFI_MOST_VECTORS;
     return count + (on_matrix_units(s->variant) ? never_on_matrix_units(s) : 0);

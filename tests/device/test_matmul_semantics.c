@@ -533,6 +533,30 @@ static void elements_are_stored_side_by_side(void **state)
     }
 }
 
+/* f64 is copied as pairs of words: strided batches, in either order of rows. */
+static void f64_is_copied(void **state)
+{
+    test_random random = {test_seed()};
+    for (uint32_t n = 0; n < 3 && wf_device_caps(*state)->f64; n++) {
+        const wf_constant constants[] = {{"tile_m", 16},  {"tile_n", 32},        {"tile_k", 8},
+                                         {"thread_m", 4}, {"thread_n", 4},       {"lanes_m", 2},
+                                         {"lanes_n", 4},  {"vec4", 3 - n},       {"pack", 3 - n},
+                                         {"stream_k", 0}, {"split_k", 1 + n % 2}};
+        const wf_tuning tuning = {sizeof tuning, "vector", constants, 11, false, 0};
+        product p = {.params = {.tuning = &tuning,
+                                .m = 33 + 2 * test_random_below(&random, 16),
+                                .n = 65 + 2 * test_random_below(&random, 16),
+                                .k = 4 * (5 + test_random_below(&random, 12)) + (n == 0),
+                                .type = WF_TYPE_F64,
+                                .batch = 1 + n,
+                                .transpose_a = n == 2,
+                                .transpose_b = n == 1}};
+        make(&p, *state, &random);
+        run(&p, "copies of f64");
+        discard(&p);
+    }
+}
+
 static void put(product *p, int binding, size_t at, double value)
 {
     if (p->params.type == WF_TYPE_F64)
@@ -615,6 +639,7 @@ int main(void)
         cmocka_unit_test(parts_keep_the_epilogue),
         cmocka_unit_test(tiles_go_without_padding),
         cmocka_unit_test(elements_are_stored_side_by_side),
+        cmocka_unit_test(f64_is_copied),
         cmocka_unit_test(infinities_pass_through),
         cmocka_unit_test(says_what_is_wrong),
     };

@@ -183,13 +183,14 @@ static wf_result pack_operand(wf_plan *plan, const wfi_problem *problem, uint32_
 {
     const stored s = stored_operand(&problem->matmul, operand);
     const wf_type type = problem->type;
-    const uint64_t size = wf_type_size(type), rows = packed_rows(&s);
+    const uint64_t size = wf_type_size(type), rows = packed_rows(&s),
+                   words = size == 8 ? 2 : 1; /* f64 moves as two words of 32 bits an element */
     *out = (wfi_matmul_packed_copy){.bytes = packed_bytes(&s, type), .ld = packed_ld(&s)};
     out->stride = s.batch > 1 ? rows * out->ld : 0;
     const pack_push push = {.rows = (uint32_t)s.rows,
-                            .columns = (uint32_t)s.columns,
-                            .ld = (uint32_t)s.ld,
-                            .stride = (uint32_t)s.stride,
+                            .columns = (uint32_t)(s.columns * words),
+                            .ld = (uint32_t)(s.ld * words),
+                            .stride = (uint32_t)(s.stride * words),
                             .to_rows = (uint32_t)rows,
                             .to_chunks = (uint32_t)(out->ld * size / 16)};
     wf_result result = wfi_plan_add_own(plan, NULL, out->bytes, &out->own);

@@ -23,6 +23,7 @@
 #define MOST_STORED_STEPS 64 /* of a sum, beside which storing C decides */
 #define SEEN_MEMORY 1.25     /* of the time that memory takes for operands that no cache holds */
 #define GATHERED_COST 0.5    /* of what the same elements cost where none are side by side */
+#define TURN 0.03        /* of a wave's time: slices of k exchange four sums of each work-item */
 #define LEAST_REUSE 1000 /* times that an element is used, at least: bench/notes/matmul.md#loops */
 
 static double units_of(const wfi_point *point)
@@ -113,6 +114,7 @@ typedef struct work_group {
     double groups; /* of the whole product */
     double steps;  /* of each */
     double held;   /* by a unit */
+    double turns;  /* in which slices of k add up their sums at the end */
 } work_group;
 
 static double words(const wfi_point *point)
@@ -141,7 +143,8 @@ static work_group describe(const wfi_point *point)
                     .narrow_outputs = p->n % 4 ? m * n * w * columns : 0,
                     .groups = wfi_matmul_tile_count(p, m, n) * split_k,
                     .steps = ceil(ceil((double)p->k / split_k) / k),
-                    .held = wfi_matmul_resident(point)};
+                    .held = wfi_matmul_resident(point),
+                    .turns = slices > 1 ? v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] / 4.0 : 0};
     g.step[w > 1 ? WFI_RATE_SHARED_BYTE_F64 : WFI_RATE_SHARED_BYTE] =
         items * block * 4 * w * v[MATMUL_ID_TILE_K];
     return g;
@@ -167,7 +170,7 @@ static void add_waves(const wfi_rates *r, const work_group *g, double count, dou
     else
         for (int i = 0; i < WFI_RATES; i++)
             terms[i] += waves * g->steps * turns * g->step[i];
-    terms[WFI_RATE_WAVE] += waves;
+    terms[WFI_RATE_WAVE] += waves * (1 + TURN * g->turns);
     terms[WFI_RATE_OUTPUT] += waves * count * g->outputs;
     terms[WFI_RATE_NARROW_OUTPUT] += waves * count * g->narrow_outputs;
 }

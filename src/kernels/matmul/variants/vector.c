@@ -83,8 +83,9 @@ static bool copy_straddles(const wfi_matmul_problem *p, uint32_t pack)
 static bool may_pack(const wfi_point *point)
 {
     const uint32_t pack = point->values[MATMUL_ID_PACK];
+    const wf_type type = point->problem->type;
     return pack == 0 ||
-           (pack <= 3 && point->problem->type == WF_TYPE_F32 &&
+           (pack <= 3 && (type == WF_TYPE_F32 || type == WF_TYPE_F64) &&
             64 % point->values[MATMUL_ID_TILE_K] == 0 &&
             !copy_straddles(&point->problem->matmul, pack) && wfi_matmul_can_pack(point, pack));
 }
@@ -124,11 +125,9 @@ static const wfi_constraint constraints[] = {
     {"split_k must be between 1 and 4096", split_k_positive},
     {"double_buffer and pairs must be 0 or 1, serpentine at most 3", switches_in_range},
     WFI_FEW_MOVED,
-    {"pack must be 0, or for f32 up to 3 where each copy fits one storage-buffer binding and "
-     "tile_k "
-     "divides 64, since copies are whole tiles long; one operand alone whose rows run along the "
-     "sum "
-     "is copied where k is a multiple of 4",
+    {"pack must be 0, or up to 3 for f32 and f64 where each copy fits one storage-buffer binding "
+     "and tile_k divides 64, since copies are whole tiles long; a copy of one operand alone whose "
+     "rows run along the sum needs a k that is a multiple of 4",
      may_pack},
     {"gathered must be 0, or 1 where vec4 leaves out C", gathers_elements},
     {WFI_STREAM_K_REASON, may_stream_k},
@@ -415,7 +414,7 @@ static double fit_timed_block(wfi_point *point)
     double least = -1;
     v[MATMUL_ID_SWIZZLE] = 1;
     v[MATMUL_ID_PAIRS] = wfi_matmul_profile_of(point->caps)->pairs;
-    for (uint32_t pack = 0; pack <= (f32 ? 3u : 0u); pack++) {
+    for (uint32_t pack = 0; pack <= 3; pack++) {
         wfi_point trial = *point;
         trial.values[MATMUL_ID_PACK] = pack;
         trial.values[MATMUL_ID_VEC4] = aligned | pack;
