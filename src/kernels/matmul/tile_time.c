@@ -23,7 +23,7 @@
 #define MOST_STORED_STEPS 64 /* of a sum, beside which storing C decides */
 #define SEEN_MEMORY 1.25     /* of the time that memory takes for operands that no cache holds */
 #define GATHERED_COST 0.5    /* of what the same elements cost where none are side by side */
-#define TURN 0.03        /* of a wave's time: slices of k exchange four sums of each work-item */
+#define TURN 0.03            /* of a wave's time: slices of k add up four sums of each work-item */
 #define LEAST_REUSE 1000 /* times that an element is used, at least: bench/notes/matmul.md#loops */
 
 static double units_of(const wfi_point *point)
@@ -56,7 +56,7 @@ static bool is_thin(const wfi_matmul_problem *p)
 bool wfi_matmul_times_tiles(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    return knows_rates(point) && !wfi_matmul_copies_pay(point) &&
+    return knows_rates(point) &&
            (is_thin(p) || wfi_matmul_tile_count(p, 64, 128) < MANY_TILES * units_of(point));
 }
 
@@ -122,6 +122,12 @@ static double words(const wfi_point *point)
     return point->problem->type == WF_TYPE_F64 ? 2 : 1;
 }
 
+/* Tiles that work-groups share are not stored side by side. */
+static bool gathers_all(const wfi_point *point)
+{
+    return wfi_matmul_gathers(point) && !wfi_point_value(point, MATMUL_ID_STREAM_K, 0);
+}
+
 static work_group describe(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -133,7 +139,7 @@ static work_group describe(const wfi_point *point)
                  block = v[MATMUL_ID_THREAD_M] + v[MATMUL_ID_THREAD_N],
                  narrow = ((bits & 1 ? 0 : m) + (bits & 2 ? 0 : n)) / (m + n),
                  bytes = (m + n) * k * 4 * w, split_k = v[MATMUL_ID_SPLIT_K],
-                 columns = v[MATMUL_ID_THREAD_N] * (wfi_matmul_gathers(point) ? GATHERED_COST : 1);
+                 columns = v[MATMUL_ID_THREAD_N] * (gathers_all(point) ? GATHERED_COST : 1);
     work_group g = {.step = {[WFI_RATE_MULTIPLY_ADD] = m * n * k * w,
                              [WFI_RATE_LOAD_BYTE] = bytes,
                              [WFI_RATE_NARROW_BYTE] = bytes * narrow},

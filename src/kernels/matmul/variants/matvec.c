@@ -97,6 +97,34 @@ static double groups(const wfi_point *point)
     return ceil((double)(p->m > p->n ? p->m : p->n) / outputs(point)) * (double)p->batch;
 }
 
+/* Rows that are no vectors, on devices that hide latency: work-items side by side read 512 bytes of
+ * a row in f32, as with vectors. Where the sum runs across rows, few work-groups have outputs, so
+ * that parts of the sum fill the device. What an H200 measured: bench/notes/matmul.md#hundred. */
+#define SCALAR_ROW 128    /* work-items along a row */
+#define SCALAR_OUTPUTS 16 /* of a work-group, in fours, where the sum runs across rows */
+#define SCALAR_SHARES 32  /* of its sum */
+#define LEAST_SHARE 8     /* steps of the sum */
+#define LEAST_PART 256    /* steps of each of split_k parts */
+#define SCALAR_GROUPS 8   /* for a compute unit */
+
+static void set_scalar_rows(wfi_point *point, bool by_sum, uint32_t most)
+{
+    const uint64_t k = point->problem->matmul.k;
+    const double units = wfi_matmul_units(point->caps);
+    uint32_t *v = point->values, *share = &v[MATMUL_ID_LOCAL_Y], split_k = 1;
+    v[MATMUL_ID_CHUNKS] = 1;
+    v[MATMUL_ID_LOCAL_X] = by_sum ? (uint32_t)wfi_least(SCALAR_ROW, most) : SCALAR_OUTPUTS;
+    *share = most / v[MATMUL_ID_LOCAL_X];
+    if (by_sum)
+        return;
+    *share = (uint32_t)wfi_least(*share, SCALAR_SHARES);
+    while (*share > 1 && k < (uint64_t)LEAST_SHARE * *share)
+        *share /= 2;
+    while (split_k * 2 * groups(point) <= SCALAR_GROUPS * units && k / (split_k * 2) >= LEAST_PART)
+        split_k *= 2;
+    v[MATMUL_ID_SPLIT_K] = split_k;
+}
+
 static double fit(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -117,11 +145,13 @@ static double fit(wfi_point *point)
         v[MATMUL_ID_LOADS] = profile->matvec_loads;
         v[MATMUL_ID_CHUNKS] = profile->matvec_chunks;
     }
+    if (!v[MATMUL_ID_VEC4] && profile->matvec_loads)
+        set_scalar_rows(point, by_sum, most);
     if (!wfi_point_legal(point, NULL) || count > profile->most_vectors)
         return -1;
     if (wfi_matmul_has_published_time(point))
         return wfi_matmul_published_reading(point, groups(point));
-    const double time = wfi_matmul_reading_time(point, groups(point));
+    const double time = wfi_matmul_reading_time(point, groups(point) * v[MATMUL_ID_SPLIT_K]);
     if (profile->matrix_byte_flops > 0 && count == 1)
         return time * profile->matrix_byte_flops / profile->flops_a_byte;
     const bool adds = profile->vectors_add && count > (by_sum ? 3 : 4);

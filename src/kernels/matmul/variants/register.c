@@ -287,9 +287,7 @@ static double register_fit(wfi_point *point)
     if (wfi_matmul_has_published_time(point))
         return fit_published_block(point);
     const double time = wfi_matmul_best_block(point, blocks, WFI_COUNT(blocks), 512, NULL);
-    /* Work-items side by side store outputs side by side, which pays where little else is done. */
-    if ((wfi_matmul_times_tiles(point) && !wfi_matmul_stores_decide(point)) ||
-        wfi_matmul_prefers_matrices(point))
+    if (wfi_matmul_times_tiles(point) || wfi_matmul_prefers_matrices(point))
         return -1;
     return time < 0 ? time
                     : wfi_matmul_start_time(point) +

@@ -372,19 +372,15 @@ static const wfi_matmul_block timed_blocks[] = {
 };
 #define TIMED_F32 (WFI_COUNT(timed_blocks) - 1) /* the last one takes longer than it is predicted */
 
-/* Of longer sums, or of small blocks, an H200 gained nothing or lost a little
- * (bench/notes/matmul.md#side-by-side). */
+/* Of longer sums an H200 gained nothing or lost a little (bench/notes/matmul.md#side-by-side). */
 #define MOST_GATHERED_STEPS 512
-#define LEAST_GATHERED_BLOCK 32
 
 static uint32_t gathered_for(const wfi_point *point)
 {
-    const uint32_t *v = point->values;
     wfi_point trial = *point;
     trial.values[MATMUL_ID_GATHERED] = 1;
     return wfi_matmul_profile_of(point->caps)->gathers_stores && wfi_matmul_gathers(&trial) &&
-           point->problem->matmul.k <= MOST_GATHERED_STEPS &&
-           v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] >= LEAST_GATHERED_BLOCK;
+           point->problem->matmul.k <= MOST_GATHERED_STEPS;
 }
 
 static bool complete_timed(wfi_point *trial, size_t index)
