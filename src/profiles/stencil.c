@@ -11,6 +11,14 @@ static const wfi_stencil_profile gpu = {
 static const wfi_stencil_profile intel = {
     .unit_items = 512, .march_width = 64, .flat_f64_items = 128, .most_f64_radius = 2};
 
+/* Likewise (Turnip 25.0, of Adreno 630, where wider boxes spill with planes in registers); assumed
+ * of Mali. */
+static const wfi_stencil_profile mobile = {.unit_items = 512,
+                                           .march_width = 64,
+                                           .flat_f64_items = 128,
+                                           .most_box_radius = 1,
+                                           .fast_shared = true};
+
 /* Likewise (V3DV 25.0): planes in registers spill, and so do several cells a work-item. */
 static const wfi_stencil_profile videocore = {
     .unit_items = 512, .march_width = 64, .flat_f64_items = 128, .few_registers = true};
@@ -29,7 +37,7 @@ static const wfi_stencil_profile llvmpipe = {PROCESSOR, .march_width = 64};
 static const wfi_stencil_profile *const profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_OTHER] = &gpu,           [WFI_PROFILE_CPU] = &cpu,
     [WFI_PROFILE_NVIDIA] = &gpu,          [WFI_PROFILE_AMD] = &gpu,
-    [WFI_PROFILE_INTEL] = &intel,         [WFI_PROFILE_MOBILE] = &gpu,
+    [WFI_PROFILE_INTEL] = &intel,         [WFI_PROFILE_MOBILE] = &mobile,
     [WFI_PROFILE_VIDEOCORE] = &videocore,
 };
 

@@ -15,6 +15,7 @@ typedef struct wfi_stencil_profile {
     uint32_t march_width;           /* most work-items along i of `march` */
     uint32_t flat_f64_items;        /* of a work-group of `vector`, f64 in two dimensions */
     uint32_t most_f64_radius;       /* whose planes fit registers in three dimensions; 0: any */
+    uint32_t most_box_radius;       /* likewise of boxes in three dimensions, of any type */
     bool few_registers;             /* work-items had better compute one cell and keep no planes */
     bool fast_shared; /* shared memory is faster than caches, unless the architecture says no */
 } wfi_stencil_profile;

@@ -91,7 +91,8 @@ static void check_fixed(tally *t)
                  {512, 512, 512, 1, 16, WF_STENCIL_STAR}, {1024, 1024, 0, 1, 16, WF_STENCIL_STAR},
                  {8192, 8192, 0, 1, 64, WF_STENCIL_STAR}, {256, 256, 256, 1, 1, WF_STENCIL_BOX},
                  {256, 256, 256, 2, 1, WF_STENCIL_STAR},  {256, 256, 256, 2, 1, WF_STENCIL_BOX},
-                 {256, 256, 256, 4, 1, WF_STENCIL_STAR},  {2048, 2048, 0, 2, 4, WF_STENCIL_BOX}};
+                 {255, 256, 256, 2, 1, WF_STENCIL_BOX},   {256, 256, 256, 4, 1, WF_STENCIL_STAR},
+                 {2048, 2048, 0, 2, 4, WF_STENCIL_BOX}};
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
     for (size_t type = 0; type < sizeof types / sizeof *types; type++) {
         for (size_t i = 0; i < sizeof grids / sizeof *grids; i++)

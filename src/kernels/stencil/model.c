@@ -68,9 +68,10 @@ double wfi_stencil_register_cost(const wfi_point *point)
 {
     const wfi_stencil_profile *profile = wfi_stencil_profile_of(point->caps);
     const wfi_stencil_problem *p = &point->problem->stencil;
-    const bool deep = profile->most_f64_radius && point->problem->type == WF_TYPE_F64 &&
-                      p->dimensions == 3 && p->radius > profile->most_f64_radius;
-    return profile->few_registers || deep ? 4 : 1;
+    const bool f64 = point->problem->type == WF_TYPE_F64, box = p->shape == WF_STENCIL_BOX;
+    const bool deep = (f64 && profile->most_f64_radius && p->radius > profile->most_f64_radius) ||
+                      (box && profile->most_box_radius && p->radius > profile->most_box_radius);
+    return profile->few_registers || (deep && p->dimensions == 3) ? 4 : 1;
 }
 
 void wfi_stencil_set_values(wfi_point *point, const wfi_stencil_values *v)
