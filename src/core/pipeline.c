@@ -165,7 +165,8 @@ static void read_statistics(wf_device *device, wfi_pipeline *pipeline)
                                                         &properties) < VK_SUCCESS ||
         executables == 0)
         return;
-    if (properties.subgroupSize)
+    /* PanVK 25.0 tells of 8 where its devices have 16. */
+    if (properties.subgroupSize && properties.subgroupSize >= device->caps.subgroup_min)
         pipeline->subgroup_size = properties.subgroupSize;
     for (uint32_t i = 0; i < count; i++)
         list[i] = (VkPipelineExecutableStatisticKHR){

@@ -17,6 +17,8 @@ typedef struct wfi_stencil_push {
 extern const wfi_variant wfi_stencil_naive, wfi_stencil_march, wfi_stencil_vector, wfi_stencil_time,
     wfi_stencil_time_vector;
 
+/* Cells that work-groups load, each once a group, where they make one step. */
+double wfi_stencil_cells_once(const wfi_point *point);
 /* wfi_variant.traffic of columns that a work-item keeps in registers. */
 void wfi_stencil_march_traffic(const wfi_point *point, wfi_traffic *out);
 /* The same of several steps a pass. */

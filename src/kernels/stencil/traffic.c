@@ -62,26 +62,34 @@ static double widened(uint64_t n, uint64_t tile, uint64_t radius, bool wraps)
     return sum;
 }
 
-void wfi_stencil_march_traffic(const wfi_point *point, wfi_traffic *out)
+double wfi_stencil_cells_once(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
     const wfi_stencil_axes a = wfi_stencil_axes_of(p);
     const wfi_stencil_tile tile = wfi_stencil_tile_of(point);
     const bool wraps = p->border == WF_BORDER_PERIODIC;
     const double ni = (double)a.ni, nj = (double)a.nj, nk = (double)a.nk;
-    const double size = (double)wf_type_size(point->problem->type) * p->steps;
-    if (tile.i <= 0 || tile.j <= 0 || tile.k <= 0)
-        return;
     const double wide_i = widened(a.ni, (uint64_t)tile.i, p->radius, wraps),
                  wide_j = widened(a.nj, (uint64_t)tile.j, a.flat ? 0 : p->radius, wraps),
                  wide_k = widened(a.nk, (uint64_t)tile.k, p->radius, wraps);
+    return p->shape == WF_STENCIL_BOX
+               ? wide_i * wide_j * wide_k
+               : wide_i * nj * nk + ni * wide_j * nk + ni * nj * wide_k - 2 * ni * nj * nk;
+}
+
+void wfi_stencil_march_traffic(const wfi_point *point, wfi_traffic *out)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const wfi_stencil_axes a = wfi_stencil_axes_of(p);
+    const wfi_stencil_tile tile = wfi_stencil_tile_of(point);
+    const double ni = (double)a.ni, nj = (double)a.nj, nk = (double)a.nk;
+    const double size = (double)wf_type_size(point->problem->type) * p->steps;
+    if (tile.i <= 0 || tile.j <= 0 || tile.k <= 0)
+        return;
     out->work_groups = wfi_stencil_group_count(point);
-    const double once = p->shape == WF_STENCIL_BOX ? wide_i * wide_j * wide_k
-                                                   : wide_i * nj * nk + ni * wide_j * nk +
-                                                         ni * nj * wide_k - 2 * ni * nj * nk;
     out->stored = size * ni * nj * nk;
     out->requested = size * nj * column_loads(point, &a, ceil(nk / (double)tile.k)) + out->stored;
-    out->groups = size * once + out->stored;
+    out->groups = size * wfi_stencil_cells_once(point) + out->stored;
 }
 
 /* Cells of an axis that all tiles of `length` cells load, the first of which begins at -before and

@@ -36,6 +36,7 @@ static void traffic(const wfi_point *point, wfi_traffic *out)
     out->requested =
         size * p->steps * (computed * (wfi_stencil_taps(p) + 1.0) + (cells - computed) * 2);
     out->stored = size * p->steps * cells;
+    out->groups = size * p->steps * wfi_stencil_cells_once(point) + out->stored;
     out->work_groups = wfi_stencil_group_count(point);
 }
 
