@@ -42,8 +42,7 @@ void wfi_try_sweep(const wfi_observation *o, wfi_advice *out, const char *const 
             add_target(o, out);
             return;
         }
-    snprintf(out->command, sizeof out->command, "wavefit %s %s %s",
-             o->target ? "explain" : "ladder", o->family, o->arguments);
+    snprintf(out->command, sizeof out->command, "wavefit ladder %s %s", o->family, o->arguments);
     add_target(o, out);
 }
 

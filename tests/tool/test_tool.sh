@@ -235,8 +235,12 @@ if [ -f "$drivers/libintel_noop_drm_shim.so" ] && [ -z "${WAVEFIT_TEST_BRIEF:-}"
     export WAVEFIT_DRIVERS=$drivers
     expect 0 'DG2' explain matmul --shape 1024x1024x1024 --target intel:dg2
     check 'the shim says nothing of its own' sh -c '! grep Unknown err'
-    expect 0 'Instruction count' explain spmv --matrix poisson27:8 --target nvk:ampere
+    # By the chip's number, as the product that its data sheet is of.
+    expect 0 'subgroups a multiprocessor' explain spmv --matrix poisson27:8 --target nvk:172 \
+        --json nvk.json
     check 'nor does the other' sh -c '! grep Unknown err'
+    check 'the product is named' grep -q 'GeForce RTX 3090' nvk.json
+    check 'the compiler tells instructions' grep -q 'Instruction count' nvk.json
     # A target that is not here does not keep the others from being compared; and the same numbers
     # as by themselves.
     expect 0 'intel:dg2 +[1-9][0-9]* live +0 +[1-9][0-9]* +100 %.* us  (memory|loads|arithmetic)$' \

@@ -269,6 +269,19 @@ static void of_a_target(void **state)
     o.chosen_by = "model";
     o.copy = o.cache = o.fma = o.fma_f32 = o.dispatch_us = o.barrier_us = 0;
     assert_int_equal(wfi_advise(&o, advice), 0);
+    /* No parameter makes blocks of a plain kernel: its ladder has others. */
+    o.flops = 1e12;
+    o.requested_bytes = 4e12;
+    o.variant = NULL;
+    assert_int_equal(wfi_advise(&o, advice), 1);
+    assert_string_equal(advice[0].command + strlen(advice[0].command) - 19, "--target amd:navi31");
+    assert_int_equal(strncmp(advice[0].command, "wavefit ladder ", 15), 0);
+    o = calm();
+    o.target = "amd:navi31";
+    o.time_us = o.floor_us = o.submit_us = o.upload_us = o.download_us = 0;
+    o.kernel.groups = 0;
+    o.chosen_by = "model";
+    o.copy = o.cache = o.fma = o.fma_f32 = o.dispatch_us = o.barrier_us = 0;
     o.access.bank_passes = 4;
     o.occupancy.fraction = 0.25;
     o.occupancy.limited_by = "registers";

@@ -776,6 +776,7 @@ typedef struct wf_occupancy {
     const char *limited_by;   /* "registers", "shared memory", …; "nothing" when a unit is full */
     const char *architecture; /* "Hopper" */
     const char *source;       /* where the architecture's figures are from */
+    const char *unit;         /* what holds whole work-groups: "multiprocessor" */
     uint32_t counted_units;   /* how many of caps.compute_units make a unit: 2 for AMD's work-group
                                  processors of two compute units, else 1 */
     /* Work-groups that each limit alone leaves room for; UINT32_MAX: it is none. */

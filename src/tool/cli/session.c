@@ -7,6 +7,7 @@
 
 #include "core/platform.h"
 #include "io/memory.h"
+#include "model/predict.h"
 #include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/stages.h"
@@ -91,6 +92,29 @@ int wfi_session_open(wfi_session *session, const wfi_common *common)
 int wfi_session_open_captured(wfi_session *session, const wfi_common *common)
 {
     return open_session(session, common, true);
+}
+
+/* NVK tells of no product where there is no card, and of compute units that its shim made up: those
+ * of the target's product stand in. */
+static void take_product(wfi_session *session)
+{
+    const wfi_data_sheet *sheet = wfi_data_sheet_of(session->target);
+    wf_caps *caps = (wf_caps *)session->caps; /* the device's, which is no constant */
+    uint32_t architecture;
+    if (!sheet || wf_architecture_find(caps->name, &architecture) == WF_SUCCESS)
+        return;
+    snprintf(caps->name, sizeof caps->name, "%s (%.32s)", sheet->product, caps->driver_name);
+    if (caps->compute_units)
+        caps->compute_units = (uint32_t)sheet->units;
+}
+
+int wfi_session_open_target(wfi_session *session, const wfi_common *common, const char *target)
+{
+    const int code = open_session(session, common, true);
+    session->target = target;
+    if (code == WFI_EXIT_DONE && target)
+        take_product(session);
+    return code;
 }
 
 void wfi_session_close(wfi_session *session)

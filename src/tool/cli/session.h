@@ -27,6 +27,8 @@ typedef struct wfi_session {
 int wfi_session_open(wfi_session *session, const wfi_common *common);
 /* The same, and the driver is asked what it makes of each kernel. */
 int wfi_session_open_captured(wfi_session *session, const wfi_common *common);
+/* The same of a target, whose driver is selected already; NULL: of a device that is there. */
+int wfi_session_open_target(wfi_session *session, const wfi_common *common, const char *target);
 void wfi_session_close(wfi_session *session);
 
 /* Prints the library's last error line and returns the exit code for `result`. */

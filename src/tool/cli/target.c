@@ -22,10 +22,21 @@ static const target_row rows[] = {
 #define ROWS WFI_COUNT(rows)
 #define MOST_PATH 512
 
+/* Whether `target` has the row's vendor, and for a chip what the row's environment sets first:
+ * "nvk:172". */
+static bool names_chip(const target_row *row, const char *target)
+{
+    const size_t vendor = strcspn(row->name, ":") + 1;
+    const char *chip = strchr(row->environment, '=') + 1;
+    const size_t length = strcspn(chip, " ");
+    return strncmp(row->name, target, vendor) == 0 && strlen(target + vendor) == length &&
+           strncmp(chip, target + vendor, length) == 0;
+}
+
 static const target_row *row_of(const char *target)
 {
     for (size_t i = 0; i < ROWS; i++)
-        if (strcmp(rows[i].name, target) == 0)
+        if (strcmp(rows[i].name, target) == 0 || names_chip(&rows[i], target))
             return &rows[i];
     return NULL;
 }
@@ -133,16 +144,17 @@ static void select_driver(const target_row *row, const places *found)
     wfi_environment_set("WAVEFIT_DEVICE", NULL);
 }
 
-int wfi_target_select(const char *target, char **argv)
+int wfi_target_select(const char **target, char **argv)
 {
     places found;
     char reason[256];
-    const target_row *row = row_of(target);
+    const target_row *row = row_of(*target);
     const char *started = getenv("WAVEFIT_TARGET");
     if (!row)
-        return unknown_target(target);
+        return unknown_target(*target);
+    *target = row->name;
     if (!find_places(row, &found, reason, sizeof reason)) {
-        wfi_run_error("--target %s: %s", target, reason);
+        wfi_run_error("--target %s: %s", row->name, reason);
         return WFI_EXIT_NO_DEVICE;
     }
     select_driver(row, &found);
@@ -150,7 +162,7 @@ int wfi_target_select(const char *target, char **argv)
         return start_again(row, found.shim, argv);
     if (chip_is_known())
         return WFI_EXIT_DONE;
-    wfi_run_error("--target %s: this driver does not know the chip", target);
+    wfi_run_error("--target %s: the driver does not know the chip, or does not load", row->name);
     return WFI_EXIT_NO_DEVICE;
 }
 
@@ -164,9 +176,13 @@ const char *wfi_target_name(uint32_t index)
     return rows[index].name;
 }
 
-int wfi_target_check(const char *target)
+int wfi_target_check(const char **target)
 {
-    return row_of(target) ? WFI_EXIT_DONE : unknown_target(target);
+    const target_row *row = row_of(*target);
+    if (!row)
+        return unknown_target(*target);
+    *target = row->name;
+    return WFI_EXIT_DONE;
 }
 
 bool wfi_target_prepare(const char *target, char *reason, size_t bytes)

@@ -5,15 +5,16 @@
 #include "tool/cli/process.h"
 
 /* Points the Vulkan loader at the driver of "amd:navi31" or "intel:dg2" (targets.def), with the
- * shim in front that stands in for the card; for that the tool starts again, with argv. Prints one
+ * shim in front that stands in for the card; for that the tool starts again, with argv. *target may
+ * name the chip as the driver does ("nvk:172") and becomes the usual name. Prints one
  * line and returns the exit code where that cannot be. Changes the environment: before any device
  * is opened. */
-int wfi_target_select(const char *target, char **argv);
+int wfi_target_select(const char **target, char **argv);
 
 /* The targets' names, and WFI_EXIT_DONE where there is one of that name; else one line. */
 uint32_t wfi_target_count(void);
 const char *wfi_target_name(uint32_t index);
-int wfi_target_check(const char *target);
+int wfi_target_check(const char **target);
 /* Has the processes that this one starts from now on find the target's driver, with the shim in
  * front of it. False, and why: what it needs is not here. */
 bool wfi_target_prepare(const char *target, char *reason, size_t bytes);

@@ -30,8 +30,10 @@ static int list_targets(const char *list, char names[MOST_TARGETS][32], uint32_t
         if (*count == MOST_TARGETS)
             return wfi_usage_error("--targets: more than %d", MOST_TARGETS);
         snprintf(names[*count], 32, "%.*s", (int)length, list);
-        if (wfi_target_check(names[(*count)++]) != WFI_EXIT_DONE)
+        const char *name = names[*count];
+        if (wfi_target_check(&name) != WFI_EXIT_DONE)
             return WFI_EXIT_USAGE;
+        snprintf(names[(*count)++], 32, "%s", name);
         list += length + (list[length] == ',');
     }
     return *count ? WFI_EXIT_DONE : wfi_usage_error("--targets: names no target");
@@ -138,9 +140,9 @@ static void print(const wfi_study *study, const wfi_target_row *rows, uint32_t c
         print_choice(&rows[i]);
     putchar('\n');
     wfi_line(0, "Bytes are those that work-groups load and store, each once a group. A predicted "
-                "time is the longest of memory, multiply-adds and loads by a product's data sheet: "
-                "it orders kernels of one GPU, and is mostly under what runs take "
-                "(docs/devices.md).");
+                "time is the longer of memory's and of the units' multiply-adds and loads, by a "
+                "product's data sheet: it orders kernels of one GPU, and is right to a factor of "
+                "two and a half where it was checked (docs/devices.md).");
 }
 
 static int run(const wfi_common *common, const wfi_study *study, const char *list, int argc,

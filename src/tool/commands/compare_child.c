@@ -139,7 +139,7 @@ static void compile(int argc, char **argv, wfi_target_row *row)
     wfi_study study = {0};
     if (wfi_compare_parse(argc, argv, &common, &study, &targets) != WFI_EXIT_DONE)
         snprintf(row->reason, sizeof row->reason, "the problem cannot be made again");
-    else if (wfi_session_open_captured(&session, &common) != WFI_EXIT_DONE)
+    else if (wfi_session_open_target(&session, &common, row->target) != WFI_EXIT_DONE)
         snprintf(row->reason, sizeof row->reason, "this driver does not know the chip");
     else {
         const wf_result result = wfi_study_compile(&session, &study, common.variant,

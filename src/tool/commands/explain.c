@@ -249,7 +249,6 @@ static int compile(wfi_session *session, const wfi_study *study, const char *tar
     wfi_observation o = observation_of(session, study, &c.plan, arguments);
     o.target = target;
     keep_advice(&o, &c, advice);
-    session->target = target;
     wfi_study_bytes(session, &c);
     if (!wfi_json_on_stdout(common)) {
         wfi_line(WFI_LABEL_COLUMNS, "device    %s: compiled only, nothing ran",
@@ -310,10 +309,10 @@ int wfi_tool_explain(int argc, char **argv)
     code = wfi_study_parse(&study, "explain", &common);
     if (code == WFI_EXIT_DONE && target) {
         common.device = NULL;
-        code = wfi_target_select(target, argv);
+        code = wfi_target_select(&target, argv);
     }
     if (code == WFI_EXIT_DONE &&
-        (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {
+        (code = wfi_session_open_target(&session, &common, target)) == WFI_EXIT_DONE) {
         code = target ? compile(&session, &study, target, argc, argv)
                       : run(&session, &study, argc, argv);
         wfi_session_close(&session);

@@ -84,14 +84,13 @@ void wfi_explain_print_kernel(const wf_caps *caps, const wf_kernel_info *kernel)
     if (wf_kernel_occupancy(caps, kernel, &occupancy) == WF_SUCCESS) {
         wfi_line(4, "  occupancy %.0f %%: %u of %u subgroups a %s (%u work-groups), limited by %s",
                  occupancy.fraction * 100, occupancy.subgroups, occupancy.most_subgroups,
-                 occupancy.counted_units > 1 ? "work-group processor" : "compute unit",
-                 occupancy.groups, occupancy.limited_by);
+                 occupancy.unit, occupancy.groups, occupancy.limited_by);
         wfi_line(4, "  an estimate for %s%s: %s", occupancy.architecture,
                  kernel->registers ? ""
                                    : " that leaves out registers, which the driver does not tell",
                  occupancy.source);
     } else
-        puts("  occupancy unknown: nothing is published about this device");
+        puts("  occupancy unknown: too little is published about this device");
     uint32_t told = 0;
     for (uint32_t i = 0; i < kernel->statistic_count; i++) {
         if (!wfi_statistic_means(&kernel->statistics[i]))

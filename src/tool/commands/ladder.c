@@ -84,7 +84,6 @@ static int run(wfi_session *session, const wfi_ladder *ladder, const wfi_study *
     wfi_result_case *cases = calloc(count ? count : 1, sizeof *cases);
     if (!cases)
         return wfi_run_error("ladder: out of memory");
-    session->target = target;
     for (uint32_t i = 0; i < count; i++) {
         wfi_progress_show(session->common->quiet, (double)i / count, rungs[i].name);
         run_step(session, ladder, study, &rungs[i], i + 1, compile, &cases[i]);
@@ -212,10 +211,10 @@ int wfi_tool_ladder(int argc, char **argv)
         code = check_constants(ladder, &common, rungs, count);
     if (code == WFI_EXIT_DONE && target) {
         common.device = NULL;
-        code = wfi_target_select(target, argv);
+        code = wfi_target_select(&target, argv);
     }
     if (code == WFI_EXIT_DONE &&
-        (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {
+        (code = wfi_session_open_target(&session, &common, target)) == WFI_EXIT_DONE) {
         code = run(&session, ladder, &study, rungs, count, target, argc, argv);
         wfi_session_close(&session);
     }

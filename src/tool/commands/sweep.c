@@ -353,10 +353,10 @@ int wfi_tool_sweep(int argc, char **argv)
     s.compiles = target != NULL;
     if (code == WFI_EXIT_DONE && target) {
         common.device = NULL;
-        code = wfi_target_select(target, argv);
+        code = wfi_target_select(&target, argv);
     }
     if (code == WFI_EXIT_DONE &&
-        (code = wfi_session_open_captured(&session, &common)) == WFI_EXIT_DONE) {
+        (code = wfi_session_open_target(&session, &common, target)) == WFI_EXIT_DONE) {
         code = run(&session, &s, argc, argv);
         wfi_session_close(&session);
     }

@@ -116,8 +116,8 @@ function targetsTable(rows, name) {
     { title: "occupancy", number: true, cell: (row) => (number(kernel(row).occupancy) === null ? ""
       : percent(kernel(row).occupancy * 100)), value: (row) => number(kernel(row).occupancy) },
     { title: "bytes of work-groups", number: true,
-      cell: (row) => (number(object(row.bytes).work_groups) === null ? ""
-        : bytes(row.bytes.work_groups)), value: (row) => number(object(row.bytes).work_groups) },
+      cell: (row) => (number(object(row.bytes).work_groups) > 0 ? bytes(row.bytes.work_groups)
+        : ""), value: (row) => number(object(row.bytes).work_groups) },
     { title: "predicted", number: true, cell: (row) => time(number(predicted(row).us)),
       value: (row) => number(predicted(row).us) },
     { title: "set by", cell: (row) => text(predicted(row).set_by) },
@@ -130,9 +130,9 @@ function targetsTable(rows, name) {
 function targetsSection() {
   if (!targetFiles.length) return;
   const card = section("targets", "GPUs that are not here",
-    "What their compilers make of a kernel; nothing ran. A predicted time is the longest of "
-    + "memory, multiply-adds and loads by a product's data sheet: it orders kernels of one GPU, "
-    + "and is mostly under what runs take.");
+    "What their compilers make of a kernel; nothing ran. A predicted time is the longer of "
+    + "memory's and of the units' multiply-adds and loads, by a product's data sheet: it orders "
+    + "kernels of one GPU, and is right to a factor of two and a half where it was checked.");
   for (const file of targetFiles) {
     const rows = list(file.results.targets).map(object), name = targetTitle(file);
     const timed = rows.filter((row) => number(object(row.predicted).us) > 0);
@@ -144,7 +144,8 @@ function targetsSection() {
             data: timed.map((row) => row.predicted.us) }] },
         options: { indexAxis: "y", plugins: { legend: { display: false }, tooltip: { callbacks: {
           label: (item) => time(item.parsed.x) } } },
-        scales: { x: axis("µs", { beginAtZero: true }), y: { ticks: { autoSkip: false } } } } }),
+        scales: { x: spanning("µs", timed.map((row) => row.predicted.us)),
+          y: { ticks: { autoSkip: false } } } } }),
       false, barHeight(timed.length, 1));
     card.append(targetsTable(rows, `Targets, ${name}`));
   }
