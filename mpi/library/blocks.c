@@ -34,33 +34,6 @@ bool wfi_blocks_are_slabs(const wfi_blocks *b)
     return b->count[0] == 1 && b->count[1] == 1;
 }
 
-/* Cells of the largest of `count` blocks along an axis, with `least` of each neighbour. */
-static double largest(const wfi_blocks_axis *axis, int count)
-{
-    const uint32_t units = (axis->cells + axis->unit - 1) / axis->unit;
-    const uint64_t cells = ((uint64_t)units + (uint32_t)count - 1) / (uint32_t)count * axis->unit;
-    const int neighbours = count > 2 ? 2 : count - 1;
-    return (double)(cells < axis->cells ? cells : axis->cells) + (double)neighbours * axis->least;
-}
-
-void wfi_blocks_best(int ranks, const wfi_blocks_axis axes[3], uint32_t count[3])
-{
-    double best = 0;
-    for (int k = ranks; k > 0; k--)
-        for (int j = ranks / k; j > 0 && ranks % k == 0; j--) {
-            if (ranks / k % j != 0)
-                continue;
-            const int i = ranks / k / j;
-            const double cells = largest(&axes[0], i) * largest(&axes[1], j) * largest(&axes[2], k);
-            if (best > 0 && cells >= best)
-                continue;
-            best = cells;
-            count[0] = (uint32_t)i;
-            count[1] = (uint32_t)j;
-            count[2] = (uint32_t)k;
-        }
-}
-
 wf_result wfi_blocks_divide(const wfi_ranks *ranks, wfi_blocks *b, int axis,
                             const wfi_blocks_axis *along, const double *weights)
 {

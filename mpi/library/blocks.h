@@ -22,9 +22,21 @@ wf_result wfi_blocks_open(const wfi_ranks *ranks, const uint32_t count[3], wfi_b
 void wfi_blocks_close(wfi_blocks *blocks);
 bool wfi_blocks_are_slabs(const wfi_blocks *blocks);
 
-/* Of all ways to cut the grid, the one whose largest block has least cells, counted with those of
- * its neighbours that it holds. */
-void wfi_blocks_best(int ranks, const wfi_blocks_axis axes[3], uint32_t count[3]);
+/* What a pass over a block costs. */
+typedef struct wfi_blocks_costs {
+    double element_bytes; /* of a cell of a halo */
+    double cell_bytes;    /* that the update of a cell reads and writes */
+    double most_bytes;    /* of a block's cells in one binding */
+    bool around;          /* behind the last block along an axis is the first */
+    bool card;            /* the device has memory of its own */
+} wfi_blocks_costs;
+/* Fills element_bytes, most_bytes and card for a device. */
+wfi_blocks_costs wfi_blocks_costs_of(const wf_device *device, wf_type type);
+
+/* Of all ways to cut the grid, slabs among them, the one whose pass is fastest by a model of its
+ * largest block. */
+void wfi_blocks_choose(int ranks, const wfi_blocks_axis axes[3], const wfi_blocks_costs *costs,
+                       uint32_t count[3]);
 
 /* Divides one axis; weights (NULL: equal ones) are those of its parts. */
 wf_result wfi_blocks_divide(const wfi_ranks *ranks, wfi_blocks *blocks, int axis,

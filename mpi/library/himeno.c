@@ -76,7 +76,8 @@ static wf_result begin(wf_mpi_himeno *h, const wf_mpi_himeno_params *params)
                                    .omega = params->omega};
     h->root = first_with_weight(&h->ranks, params->weights);
     wf_result result = WF_SUCCESS;
-    if (params->weights && (params->blocks[0] > 1 || params->blocks[1] > 1))
+    if (params->weights && params->blocks[0] != WF_MPI_BLOCKS_AUTO &&
+        (params->blocks[0] > 1 || params->blocks[1] > 1))
         result = wfi_ranks_fail(&h->ranks, WF_ERROR_INVALID_ARGUMENT,
                                 "weights are for slabs: blocks have equal shares");
     return wfi_ranks_agree(&h->ranks, result);

@@ -8,6 +8,7 @@
 #define MOST_UNEVEN 1.1
 #define MOST_UNEVEN_TILE 1.5
 #define LEAST_OF_AXIS 2
+#define CELL_BYTES 56 /* a cell's coefficients, bnd, wrk1 and both p */
 
 static void keep_choice(const wf_himeno_cut *cut, wfi_himeno_choice *out)
 {
@@ -117,10 +118,16 @@ static wf_result open_blocks(wf_mpi_himeno *h)
 /* On the root: how many blocks there are along each axis. */
 static wf_result count_blocks(wf_mpi_himeno *h, const wf_mpi_himeno_params *params)
 {
-    const wfi_blocks_axis axes[] = {along(h, 0), along(h, 1), along(h, 2)};
+    wfi_blocks_axis axes[] = {along(h, 0), along(h, 1), along(h, 2)};
+    axes[2].unit = 1; /* marches are made shorter where that evens ranks out */
     memcpy(h->choice.blocks, params->blocks, sizeof h->choice.blocks);
-    if (params->blocks[0] == WF_MPI_BLOCKS_BEST)
-        wfi_blocks_best(h->ranks.count, axes, h->choice.blocks);
+    if (params->blocks[0] == WF_MPI_BLOCKS_AUTO) {
+        wfi_blocks_costs costs = wfi_blocks_costs_of(h->device, WF_TYPE_F32);
+        costs.cell_bytes = CELL_BYTES;
+        memset(h->choice.blocks, 0, sizeof h->choice.blocks);
+        if (!params->weights)
+            wfi_blocks_choose(h->ranks.count, axes, &costs, h->choice.blocks);
+    }
     return open_blocks(h);
 }
 

@@ -62,6 +62,19 @@ static wf_result divide_axis(wf_mpi_stencil *s, int axis, const double *weights)
     return wfi_blocks_divide(&s->ranks, &s->blocks, axis, &cells, weights);
 }
 
+/* As the root's device says. */
+static void choose_blocks(const wf_mpi_stencil *s, const double *weights,
+                          const wfi_blocks_axis axes[3], uint32_t count[3])
+{
+    wfi_blocks_costs costs = wfi_blocks_costs_of(s->device, s->grid.type);
+    costs.cell_bytes = 2 * costs.element_bytes;
+    costs.around = s->grid.border == WF_BORDER_PERIODIC;
+    memset(count, 0, 3 * sizeof *count);
+    if (!weights)
+        wfi_blocks_choose(s->ranks.count, axes, &costs, count);
+    MPI_Bcast(count, 3, MPI_UINT32_T, s->root, s->ranks.comm);
+}
+
 /* The caller counts along x, y and z. */
 static wf_result divide(wf_mpi_stencil *s, const wf_mpi_stencil_params *params)
 {
@@ -69,8 +82,8 @@ static wf_result divide(wf_mpi_stencil *s, const wf_mpi_stencil_params *params)
     const wfi_blocks_axis axes[] = {along(s, 0), along(s, 1), along(s, 2)};
     uint32_t count[3] = {given[0], is_flat(s) ? given[2] : given[1],
                          is_flat(s) ? given[1] : given[2]};
-    if (given[0] == WF_MPI_BLOCKS_BEST)
-        wfi_blocks_best(s->ranks.count, axes, count);
+    if (given[0] == WF_MPI_BLOCKS_AUTO)
+        choose_blocks(s, params->weights, axes, count);
     wf_result result = wfi_blocks_open(&s->ranks, count, &s->blocks);
     if (result == WF_SUCCESS && params->weights && !wfi_blocks_are_slabs(&s->blocks))
         result = wfi_ranks_fail(&s->ranks, WF_ERROR_INVALID_ARGUMENT,

@@ -41,7 +41,14 @@ if [ -z "$brief" ]; then
     one --iterations 3 --variant naive --set local_x=8
     blocks 4 2x2x1
     blocks 2 2x1x1
+    # A model chooses slabs where there is little to exchange, blocks where slabs would be thin.
     blocks 4 auto env WAVEFIT_MPI_SHARED=0
+    grep -q '^slabs  *4 (auto)$' out || bad "not slabs of a small grid"
+    small=$relax relax="himeno --size 130x130x10 --no-tuning"
+    one --iterations 3 --variant naive --set local_x=8
+    blocks 4 auto
+    grep -q '^blocks .* (auto), ' out || bad "not blocks of a flat grid"
+    relax=$small
     # More blocks than work-groups along i: one has no cells.
     one --iterations 3 --variant march4 --set local_x=8 --set local_y=8 --set march=8
     blocks 3 3x1x1

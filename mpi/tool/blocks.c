@@ -8,12 +8,12 @@ int wfi_blocks_parse(const wfi_rank *rank, const char *command, const char *text
 {
     uint64_t count[3] = {0};
     memset(blocks, 0, 3 * sizeof *blocks);
-    if (!text)
-        return WFI_EXIT_DONE;
-    if (strcmp(text, "auto") == 0) {
-        blocks[0] = WF_MPI_BLOCKS_BEST;
+    if (text && strcmp(text, "auto") == 0) {
+        blocks[0] = WF_MPI_BLOCKS_AUTO;
         return WFI_EXIT_DONE;
     }
+    if (!text)
+        return WFI_EXIT_DONE;
     if (!wfi_parse_triple("--blocks", text, INT32_MAX, count))
         return WFI_EXIT_USAGE;
     const double all = (double)count[0] * (double)count[1] * (double)count[2];
@@ -41,9 +41,13 @@ void wfi_blocks_collect(wfi_rank *rank, const wf_mpi_part *part, const wf_mpi_ti
         wfi_rank_collect(rank, "cells", 0, cells, times, iterations, out);
 }
 
-void wfi_blocks_print(const wf_mpi_part *part)
+void wfi_blocks_print(const wf_mpi_part *part, const uint32_t given[3])
 {
+    const char *by = given[0] == WF_MPI_BLOCKS_AUTO ? " (auto)" : "";
     if (!are_slabs(part))
-        printf("blocks    %u x %u x %u, the first of %u x %u x %u cells\n", part->blocks[0],
-               part->blocks[1], part->blocks[2], part->cells[0], part->cells[1], part->cells[2]);
+        printf("blocks    %u x %u x %u%s, the first of %u x %u x %u cells\n", part->blocks[0],
+               part->blocks[1], part->blocks[2], by, part->cells[0], part->cells[1],
+               part->cells[2]);
+    else if (part->blocks[2] > 1)
+        printf("slabs     %u%s\n", part->blocks[2], by);
 }

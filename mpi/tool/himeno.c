@@ -231,7 +231,7 @@ static void print(const run *r)
         wfi_mpi_balance_print(r->rank, r->weights);
     printf("grid      imax = %u jmax = %u kmax = %u, %d rank%s\n", r->ni, r->nj, r->nk,
            r->rank->count, r->rank->count > 1 ? "s" : "");
-    wfi_blocks_print(&r->part);
+    wfi_blocks_print(&r->part, r->blocks);
     if (r->from)
         printf("continued after %u iterations of %s\n", r->before_iterations, r->from);
     if (r->once) {
@@ -346,7 +346,9 @@ static int parse(const arguments *args, run *r)
     if (args->blocks && (args->weights || args->balance))
         return wfi_usage_error("himeno: %s is for slabs: blocks have equal shares",
                                args->weights ? "--weights" : "--balance");
-    if (wfi_blocks_parse(r->rank, "himeno", args->blocks, r->blocks) != WFI_EXIT_DONE)
+    const bool slabs = args->weights || args->balance;
+    if (wfi_blocks_parse(r->rank, "himeno", args->blocks || slabs ? args->blocks : "auto",
+                         r->blocks) != WFI_EXIT_DONE)
         return WFI_EXIT_USAGE;
     if ((args->output || args->checkpoint || args->from) && !args->iterations)
         return wfi_usage_error("himeno: with %s, say how often p is relaxed: --iterations N",

@@ -261,7 +261,7 @@ static int finish(run *r, int argc, char **argv)
     if (!wfi_json_on_stdout(&r->rank->common)) {
         wfi_case_print(&r->rank->session, c);
         wfi_rank_print(c);
-        wfi_blocks_print(&r->part.part);
+        wfi_blocks_print(&r->part.part, r->blocks);
         printf("passes    of %u step%s, %d rank%s\n", r->part.steps, r->part.steps > 1 ? "s" : "",
                r->rank->count, r->rank->count > 1 ? "s" : "");
     }

@@ -77,7 +77,7 @@ typedef struct wf_mpi_times {
  * device updating one. */
 typedef struct wf_mpi_himeno wf_mpi_himeno;
 
-#define WF_MPI_BLOCKS_BEST UINT32_MAX
+#define WF_MPI_BLOCKS_AUTO UINT32_MAX
 
 typedef struct wf_mpi_himeno_params {
     size_t size;
@@ -92,8 +92,8 @@ typedef struct wf_mpi_himeno_params {
     wf_log_fn log; /* of what is not the device's to say; NULL: there is no log */
     void *log_user;
     /* Collective: how many blocks there are along i, j and k, one for each rank, counted with i
-     * fastest; all 0: slabs along k; the first WF_MPI_BLOCKS_BEST: those whose largest has least
-     * cells, its neighbours' counted that it holds. Weights are for slabs alone. */
+     * fastest; all 0: slabs along k; the first WF_MPI_BLOCKS_AUTO: blocks or slabs, whatever a
+     * model of passes says is fastest. Weights are for slabs alone: with them AUTO takes slabs. */
     uint32_t blocks[3];
 } wf_mpi_himeno_params;
 
