@@ -44,6 +44,7 @@ typedef struct wfi_spmv_problem {
     bool fused;                     /* the dot product of x and y is asked for too */
     uint32_t block;                 /* side of the blocks that entries fill best; 0: not known */
     double block_fill;              /* fraction of such blocks' places that they fill */
+    uint64_t bandwidth;             /* the largest distance of an entry from the diagonal */
 } wfi_spmv_problem;
 
 typedef struct wfi_himeno_problem {

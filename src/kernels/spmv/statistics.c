@@ -101,6 +101,7 @@ wfi_problem wfi_spmv_describe(const wf_spmv_params *p, const wfi_spmv_counts *c,
                           .longest_row = c->longest,
                           .mean_row = (double)c->entries / (double)p->rows,
                           .padding = c->needed ? (double)c->taken / (double)c->needed : 1,
+                          .bandwidth = c->bandwidth,
                           .vectors = p->vectors,
                           .strided = p->vectors > 1 || p->x_stride > 1 || p->y_stride > 1};
     s.row_deviation = deviation(p->rows, s.mean_row, c);
