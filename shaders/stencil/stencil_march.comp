@@ -5,8 +5,9 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // A star or box stencil in columns: a work-item updates CELLS neighbouring cells along i of MARCH
-// planes. For a star it keeps the planes of its column in registers; for a box of radius 1 it keeps
-// the sums of three planes. With WIDTH it loads vectors. Compilers wait for a load within a branch
+// planes. For a star it keeps the planes of its column in registers; for a box it keeps the sums of
+// the planes that the one that it loads is a neighbour of. With WIDTH it loads vectors, or cells
+// one by one where rows do not start where vectors do. Compilers wait for a load within a branch
 // before the next one begins: where rows are whole vectors (EVEN) no load is in a branch, so that
 // all loads of a plane are under way together.
 #include "stencil_ids.h"
@@ -27,6 +28,12 @@ const int WINDOW = (2 * SIDE + 1) * CELLS;
 // Loading more than one cell at each side by vectors takes less time than loading them one by one,
 // although a few are not needed; a single cell is loaded by itself.
 const bool SIDES_BY_VECTORS = RADIUS > 1 && CELLS > 1;
+// Coefficients of a box that a work-item keeps in registers: all or none.
+#define MOST_TAPS_HELD 49
+const int TAPS = COLUMN * COLUMN * SIDE_J;
+const int TAPS_HELD = SHAPE == STENCIL_BOX && TAPS <= MOST_TAPS_HELD ? TAPS : 0;
+// The code of larger boxes would be thousands of operations.
+const bool BOX_BY_PLANES = RADIUS <= 2 || FLAT != 0;
 
 int i0;             // the work-item's first cell
 bool whole;         // its cells are all cells of the grid
@@ -43,7 +50,7 @@ struct Cells {
 AS_LOADED load_own(uint row)
 {
 #ifdef WIDTH
-    if (EVEN != 0 || whole)
+    if (ALIGNED != 0 && (EVEN != 0 || whole))
         return loaded_in[(row + uint(i0)) / WIDTH];
     LOADED_ACC cells;
     [[unroll]] for (int n = 0; n < CELLS; n++)
@@ -81,7 +88,7 @@ void load_window(uint row, Cells own, out ACC window[WINDOW])
 #ifdef WIDTH
     // With a fixed border every cell that is updated has all its neighbours within the grid.
     bool always = EVEN != 0 && BORDER == STENCIL_DIRICHLET;
-    if (SIDES_BY_VECTORS && (always || inside)) {
+    if (SIDES_BY_VECTORS && ALIGNED != 0 && (always || inside)) {
         [[unroll]] for (int q = 0; q < 2 * SIDE + 1; q++) {
             if (q == SIDE)
                 continue;
@@ -110,7 +117,7 @@ void store_cells(Cells cells, int j, int k)
 {
     uint at = push.base_out + element(i0, j, k);
 #ifdef WIDTH
-    if (EVEN != 0 || whole) {
+    if (ALIGNED != 0 && (EVEN != 0 || whole)) {
         LOADED_ACC wide;
         [[unroll]] for (int n = 0; n < CELLS; n++)
             wide[n] = cells.v[n];
@@ -185,9 +192,9 @@ void update_box(uint rows[SIDE_J], int j, int k)
     store_updated(sum, centre, j, k);
 }
 
-// Each plane is loaded once and added to the sums of the three planes that it is a neighbour of,
-// the oldest first. Planes come in the order of the coefficients, so that sums are made in that
-// order.
+// Radius 1: each plane is loaded once and added to the sums of the three planes that it is a
+// neighbour of, the oldest first. Planes come in the order of the coefficients, so that sums are
+// made in that order.
 void march_narrow_box(uint rows[SIDE_J], int j, int first, int end)
 {
     ACC taps[27];
@@ -215,6 +222,45 @@ void march_narrow_box(uint rows[SIDE_J], int j, int first, int end)
         }
         if (k >= first)
             store_updated(sums[0], centre, j, k);
+    }
+}
+
+// The same of any radius. (With it llvmpipe takes four times as long for radius 1.)
+void march_box(uint rows[SIDE_J], int j, int first, int end)
+{
+    ACC taps[MOST_TAPS_HELD];
+    [[unroll]] for (int n = 0; n < TAPS_HELD; n++)
+        taps[n] = coefficients[n];
+    Cells sums[COLUMN], centres[RADIUS + 1];
+    [[unroll]] for (int n = 0; n < CELLS; n++) {
+        [[unroll]] for (int s = 1; s < COLUMN; s++)
+            sums[s].v[n] = ACC(0);
+        [[unroll]] for (int s = 1; s <= RADIUS; s++)
+            centres[s].v[n] = ACC(0);
+    }
+    for (int k = first - 2 * RADIUS; k < end; k++) {
+        uint plane = plane_at(k + RADIUS);
+        [[unroll]] for (int s = 0; s < COLUMN - 1; s++)
+            sums[s] = sums[s + 1];
+        [[unroll]] for (int s = 0; s < RADIUS; s++)
+            centres[s] = centres[s + 1];
+        [[unroll]] for (int n = 0; n < CELLS; n++)
+            sums[COLUMN - 1].v[n] = ACC(0);
+        [[unroll]] for (int dj = 0; dj < SIDE_J; dj++) {
+            ACC window[WINDOW];
+            Cells own = load_cells(rows[dj] + plane);
+            load_window(rows[dj] + plane, own, window);
+            if (dj == RADIUS_J)
+                centres[RADIUS] = own;
+            [[unroll]] for (int di = 0; di < COLUMN; di++)
+                [[unroll]] for (int s = 0; s < COLUMN; s++) {
+                    int tap = ((COLUMN - 1 - s) * SIDE_J + dj) * COLUMN + di;
+                    add_window(sums[s], TAPS_HELD != 0 ? taps[tap] : coefficients[tap], window,
+                               di - RADIUS);
+                }
+        }
+        if (k >= first)
+            store_updated(sums[0], centres[0], j, k);
     }
 }
 
@@ -329,6 +375,8 @@ void main()
         march_star(rows, j, first, end);
     else if (RADIUS == 1)
         march_narrow_box(rows, j, first, end);
+    else if (BOX_BY_PLANES)
+        march_box(rows, j, first, end);
     else
         for (int k = first; k < end; k++)
             update_box(rows, j, k);

@@ -28,6 +28,8 @@ layout(constant_id = STENCIL_ID_FLAT) const int FLAT = 0;
 layout(constant_id = STENCIL_ID_STOP_AT) const int STOP_AT = 0;
 // 1: each row is a whole number of vectors.
 layout(constant_id = STENCIL_ID_EVEN) const int EVEN = 0;
+// 1: each row starts where a vector does.
+layout(constant_id = STENCIL_ID_ALIGNED) const int ALIGNED = 0;
 const int RADIUS_J = FLAT != 0 ? 0 : RADIUS;
 
 #ifndef IMAGE
@@ -78,10 +80,15 @@ int mapped(int at, int n)
 {
     if (at >= 0 && at < n)
         return at;
-    // The remainder of negative integers is undefined in GLSL (and is another one on NVIDIA than on
-    // CPU drivers), so both ends count from zero upwards.
-    if (BORDER == STENCIL_PERIODIC)
+    if (BORDER == STENCIL_PERIODIC) {
+        // Most cells beyond an end are fewer than n cells away, which needs no division.
+        int once = at < 0 ? at + n : at - n;
+        if (once >= 0 && once < n)
+            return once;
+        // The remainder of negative integers is undefined in GLSL (and is another one on NVIDIA
+        // than on CPU drivers), so both ends count from zero upwards.
         return at < 0 ? n - 1 - int(uint(-1 - at) % uint(n)) : int(uint(at) % uint(n));
+    }
     if (BORDER == STENCIL_NEUMANN)
         at = at < 0 ? -1 - at : 2 * n - 1 - at;
     return clamp(at, 0, n - 1);

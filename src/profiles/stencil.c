@@ -3,8 +3,11 @@
 /* Measured on an H100, and assumed of every GPU: long columns leave units idle on small grids
  * (bench/notes/stencil.md#small-grids: twice the time), and in two dimensions short ones are faster
  * (bench/notes/stencil.md#machine-code). */
-static const wfi_stencil_profile gpu = {
-    .unit_items = 512, .march_width = 64, .flat_f64_items = 128, .fast_shared = true};
+static const wfi_stencil_profile gpu = {.unit_items = 512,
+                                        .march_width = 64,
+                                        .flat_f64_items = 128,
+                                        .fast_shared = true,
+                                        .shares_cells = true};
 
 /* By the statistics of Mesa's compiler (ANV 25.0), which spills where a work-item makes several
  * steps in a pass; nobody has timed it. */

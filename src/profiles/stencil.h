@@ -17,7 +17,8 @@ typedef struct wfi_stencil_profile {
     uint32_t most_f64_radius;       /* whose planes fit registers in three dimensions; 0: any */
     uint32_t most_box_radius;       /* likewise of boxes in three dimensions, of any type */
     bool few_registers;             /* work-items had better compute one cell and keep no planes */
-    bool fast_shared; /* shared memory is faster than caches, unless the architecture says no */
+    bool fast_shared;  /* shared memory is faster than caches, unless the architecture says no */
+    bool shares_cells; /* several cells a work-item pay, even where they are loaded one by one */
 } wfi_stencil_profile;
 
 const wfi_stencil_profile *wfi_stencil_profile_of(const wf_caps *caps);

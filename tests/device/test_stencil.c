@@ -397,7 +397,7 @@ static void goes_through_windows(void **state)
         if (runs)
             make_expected(&p);
         for (size_t c = 0; runs && c < count; c++)
-            if (!strstr(cases[c].variant, "vector") || n != 1) /* 63 cells are no vectors */
+            if (strcmp(cases[c].variant, "time_vector") != 0 || n != 1) /* rows of 63 cells */
                 run_windows(&p, &cases[c]);
         free_problem(&p);
     }

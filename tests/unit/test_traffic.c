@@ -228,7 +228,7 @@ static void stencils(void **state)
 /* One work-item of stencil_march.comp, load by load: `load` counts so many elements. */
 static struct {
     int ni, nj, nk, width, radius, radius_j;
-    bool box, even, fixed;
+    bool box, even, aligned, fixed;
     double loaded;
 } marching;
 
@@ -239,7 +239,8 @@ static void march_window(int i0)
     const bool whole = i0 + width <= marching.ni;
     const bool inside = i0 >= side * width && i0 + (side + 1) * width <= marching.ni;
     marching.loaded += width;
-    if (radius > 1 && width > 1 && ((marching.even && marching.fixed) || inside)) {
+    if (radius > 1 && width > 1 && marching.aligned &&
+        ((marching.even && marching.fixed) || inside)) {
         marching.loaded += 2 * side * width;
         return;
     }
@@ -252,9 +253,10 @@ static void march_item(int i0, int first, int end)
 {
     const int rows = 2 * marching.radius_j + 1, radius = marching.radius, width = marching.width;
     if (marching.box) {
-        const int from = radius == 1 ? first - 2 : first;
-        for (int k = from; k < end; k++)
-            for (int row = 0; row < rows * (radius == 1 ? 1 : 2 * radius + 1); row++)
+        /* Each plane once, but for boxes in space of more than two cells to a side. */
+        const bool once = radius < 3 || rows == 1;
+        for (int k = once ? first - 2 * radius : first; k < end; k++)
+            for (int row = 0; row < (once ? rows : rows * (2 * radius + 1)); row++)
                 march_window(i0);
     } else if (radius == 1 && marching.nj > 1 && marching.even) {
         marching.loaded += 5 * width + 2;
@@ -299,22 +301,24 @@ static double march_groups(int group_i, int group_j, int march)
     return once;
 }
 
-/* Stars and boxes of radius 1 and 3 in planes and space, rows that are whole vectors and that are
- * not, in columns that the last planes do not fill. */
+/* Stars and boxes of radius 1 to 3 in planes and space, rows that are whole vectors and that are
+ * not, some of which start where vectors do, in columns that the last planes do not fill. */
 static void marching_stencils(void **state)
 {
     enum { GROUP_I = 4, GROUP_J = 2, MARCH = 3 };
     (void)state;
-    for (uint32_t n = 0; n < 2 * 2 * 2 * 2 * 2 * 2; n++) {
+    for (uint32_t n = 0; n < 2 * 2 * 2 * 2 * 2 * 2 * 3; n++) {
         const bool vector = n & 1, box = n & 2, flat = n & 4, even = n & 8, fixed = n & 32;
-        const uint32_t radius = n & 16 ? 3 : 1, nx = even ? 24 : 22, ny = 9, nz = flat ? 1 : 10;
+        const bool padded = n & 16;
+        const uint32_t radius = n / 64 + 1, nx = even ? 24 : 22, ny = 9, nz = flat ? 1 : 10;
+        const uint32_t row_stride = padded ? even ? 25 : 24 : nx;
         const wfi_problem problem = {
             .family = WF_FAMILY_STENCIL,
             .type = WF_TYPE_F32,
             .stencil = {.nx = nx,
                         .ny = ny,
                         .nz = nz,
-                        .row_stride = nx,
+                        .row_stride = row_stride,
                         .dimensions = flat ? 2 : 3,
                         .shape = box ? WF_STENCIL_BOX : WF_STENCIL_STAR,
                         .radius = radius,
@@ -331,6 +335,7 @@ static void marching_stencils(void **state)
         marching.radius_j = flat ? 0 : (int)radius;
         marching.box = box;
         marching.even = nx % (uint32_t)marching.width == 0;
+        marching.aligned = row_stride % (uint32_t)marching.width == 0;
         marching.fixed = fixed;
         marching.loaded = 0;
         for (int k = 0; k < marching.nk; k += MARCH)

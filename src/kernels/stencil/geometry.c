@@ -79,6 +79,7 @@ void wfi_stencil_constants(const wfi_point *point, wfi_pipeline_desc *desc)
                                                               : STENCIL_DIRICHLET},
         {STENCIL_ID_FLAT, p->dimensions == 2},
         {STENCIL_ID_EVEN, (p->unit_x ? p->unit_x : p->nx) % wfi_stencil_width(point) == 0},
+        {STENCIL_ID_ALIGNED, wfi_stencil_rows_hold_vectors(point)},
         {STENCIL_ID_STOP_AT, p->stoppable ? wfi_stencil_taps(p) : 0}};
     for (size_t i = 0; i < WFI_COUNT(all); i++)
         wfi_pipeline_constant(desc, all[i].id, all[i].value);
@@ -110,7 +111,8 @@ void wfi_stencil_access(const wfi_point *point, wf_access *out)
         const wfi_lane_place at = wfi_access_place(lanes, group);
         addresses[lanes] = (at.z * a.plane + at.y * rows * a.row + at.x * (uint64_t)width) * size;
     }
-    wfi_access_load(out, addresses, lanes, width * size);
+    wfi_access_load(out, addresses, lanes,
+                    wfi_stencil_rows_hold_vectors(point) ? width * size : size);
     out->busy = fmin(1, covered(a.ni, groups[0], tile.i, tile.more_i) *
                             covered(a.nj, groups[1], tile.j, tile.more_j));
 }

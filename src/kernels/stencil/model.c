@@ -37,10 +37,22 @@ static bool fills_device(const wfi_point *point)
     return busy >= unit_items * (double)wfi_units_of(caps);
 }
 
+/* Each column of theirs loads `radius` planes more on either side (H200, 82x32x49 of radius 2:
+ * 17.2 us by columns of 4 and groups of 128x1, 30.6 by columns of 2 and 64x4). */
+#define SHORTEST_OF_WIDE_BOXES 4
+
+bool wfi_stencil_is_wide_box(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    return !wfi_stencil_profile_of(point->caps)->least_groups && p->shape == WF_STENCIL_BOX &&
+           p->radius > 1;
+}
+
 void wfi_stencil_shorten_columns(wfi_point *point)
 {
+    const uint32_t shortest = wfi_stencil_is_wide_box(point) ? SHORTEST_OF_WIDE_BOXES : 1;
     for (uint32_t march = wfi_point_value(point, STENCIL_ID_MARCH, 1);
-         march > 1 && !fills_device(point); march /= 2)
+         march > shortest && !fills_device(point); march /= 2)
         wfi_point_set(point, STENCIL_ID_MARCH, march / 2);
 }
 

@@ -118,6 +118,8 @@ double wfi_stencil_bytes(const wfi_point *point);
 void wfi_stencil_fit_group(wfi_point *point, uint32_t items, uint32_t most_x);
 /* Makes columns as long as leave a processor's threads enough of them. */
 void wfi_stencil_fit_long_columns(wfi_point *point);
+/* A box of a radius over 1 on a GPU. */
+bool wfi_stencil_is_wide_box(const wfi_point *point);
 /* Halves the columns while the device is not full. */
 void wfi_stencil_shorten_columns(wfi_point *point);
 /* Whether several steps a pass can pay: shared memory is faster than caches. */

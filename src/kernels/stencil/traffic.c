@@ -21,9 +21,8 @@ static row_loads loads_of(const wfi_point *point)
     const uint32_t width = wfi_stencil_width(point), side = (p->radius + width - 1) / width;
     const double items = ceil((double)p->nx / width), whole = floor((double)p->nx / width);
     const bool always = rows_are_even(point) && p->border == WF_BORDER_DIRICHLET;
-    const double by_vectors = width == 1 || p->radius == 1 ? 0
-                              : always                     ? items
-                                                           : fmax(0, whole - 2.0 * side);
+    const bool one_by_one = width == 1 || p->radius == 1 || !wfi_stencil_rows_hold_vectors(point);
+    const double by_vectors = one_by_one ? 0 : always ? items : fmax(0, whole - 2.0 * side);
     const double beyond = items * width - (double)p->nx; /* cells that a border stands for */
     return (row_loads){.items = items,
                        .own = items * width,
@@ -37,8 +36,8 @@ static double column_loads(const wfi_point *point, const wfi_stencil_axes *a, do
     const wfi_stencil_problem *p = &point->problem->stencil;
     const row_loads row = loads_of(point);
     const double radius = p->radius, radius_j = a->flat ? 0 : radius, nk = (double)a->nk;
-    if (p->shape == WF_STENCIL_BOX && p->radius == 1)
-        return (nk + 2 * columns) * (2 * radius_j + 1) * (row.own + row.window);
+    if (p->shape == WF_STENCIL_BOX && (p->radius <= 2 || a->flat)) /* as BOX_BY_PLANES there */
+        return (nk + 2 * radius * columns) * (2 * radius_j + 1) * (row.own + row.window);
     if (p->shape == WF_STENCIL_BOX)
         return nk * (2 * radius + 1) * (2 * radius_j + 1) * (row.own + row.window);
     if (p->radius == 1 && !a->flat &&

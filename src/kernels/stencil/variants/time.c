@@ -36,6 +36,11 @@ static const wfi_stencil_values flat_values[] = {{128, 1, 1, 64, 4}, {64, 1, 1, 
 static const wfi_stencil_values solid_values[] = {
     {64, 8, 2, 64, 2}, {32, 4, 4, 32, 2}, {32, 4, 4, 16, 1}};
 
+/* Cells of a flat grid below which passes of two steps of radius 2 are slower than single steps: a
+ * column waits for its rows one after another (H200, 1171x113 of f64: 19.6 us, `naive` 12.2). With
+ * four steps a pass they are not (1272x157 of f16: 21.0 us, `vector` 26.0). */
+#define LEAST_WIDE_CELLS (UINT64_C(1) << 20)
+
 /* It pays where memory is much slower than arithmetic and shared memory is faster than caches. In
  * three dimensions the tiles' overlap eats what f64 and wide stencils could gain. */
 static double fit(wfi_point *point)
@@ -45,10 +50,14 @@ static double fit(wfi_point *point)
     const wfi_stencil_values *v =
         flat ? wfi_stencil_set_filling(point, flat_values, WFI_COUNT(flat_values))
              : wfi_stencil_set_filling(point, solid_values, WFI_COUNT(solid_values));
-    const bool pays = wfi_stencil_has_fast_shared(point) && v->steps > 1 &&
-                      (flat ? p->radius <= 2
-                            : p->radius == 1 && point->problem->type == WF_TYPE_F32 &&
-                                  point->caps->max_invocations >= 512);
+    const wf_type type = point->problem->type;
+    /* f16 by vectors, where rows hold them, is faster (H200, 1001x170x45: 97.8 us, `march` 133). */
+    const bool solid = type == WF_TYPE_F32 || (type == WF_TYPE_F16 && p->row_stride % 4 != 0);
+    const bool pays =
+        wfi_stencil_has_fast_shared(point) && v->steps > 1 &&
+        (flat ? p->radius == 1 ||
+                    (p->radius == 2 && (v->steps > 2 || p->nx * p->ny >= LEAST_WIDE_CELLS))
+              : p->radius == 1 && solid && point->caps->max_invocations >= 512);
     return wfi_stencil_published_cost(point, wfi_stencil_bytes(point) * (pays ? 1.8 : 8));
 }
 
