@@ -32,6 +32,16 @@ static const wfi_quirk table[] = {
         .test = "self-test: shuffle and subgroup arithmetic, each with a small f32 product in it",
     },
     {
+        .driver_id = VK_DRIVER_ID_MESA_TURNIP,
+        .vendor_id = WFI_QUALCOMM,
+        .faults = WF_FAULT_FULL_SUBGROUPS,
+        .what = "the compiler crashes on kernels of many registers whose subgroups are required to "
+                "be full and of 128 work-items (seen of Mesa 25.0.7)",
+        .instead = "products whose slices are subgroups have slices of 64 work-items",
+        .reference = "docs/devices.md",
+        .test = "tests/quirks/turnip_full_subgroups.comp",
+    },
+    {
         .driver_id = VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA,
         .vendor_id = WFI_INTEL,
         .most_subgroup_min = 8, /* Xe2, which has 16, has them in hardware and fast */

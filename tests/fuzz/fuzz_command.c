@@ -26,7 +26,7 @@ wf_result __real_wf_caps_choose(const wf_caps *caps, const wf_problem *problem,
 wf_result __wrap_wf_caps_choose(const wf_caps *caps, const wf_problem *problem,
                                 const wf_tuning *tuning, wf_plan_info *info, char reason[256]);
 bool __wrap_wfi_process_start(const char *role, wfi_process *out);
-void __wrap_wfi_process_begin_again(char **argv);
+bool __wrap_wfi_process_begin_again(char **argv, wfi_process_end *end);
 void __wrap_wfi_environment_set(const char *name, const char *value);
 bool __wrap_wfi_atomic_check(const char *path, wfi_io_error *error);
 bool __wrap_wfi_atomic_open(wfi_atomic_file *out, const char *path, wfi_io_error *error);
@@ -68,9 +68,11 @@ bool __wrap_wfi_process_start(const char *role, wfi_process *out)
     return false;
 }
 
-void __wrap_wfi_process_begin_again(char **argv)
+bool __wrap_wfi_process_begin_again(char **argv, wfi_process_end *end)
 {
     (void)argv;
+    (void)end;
+    return false;
 }
 
 void __wrap_wfi_environment_set(const char *name, const char *value)

@@ -68,6 +68,38 @@ WAVEFIT_FAULT='exit 3 4' timeout 200 "$tool" tune --matrix "$data/small.mtx" --b
 grep -q 'lanes=4: the driver ends its process; it is left out' err || bad 'exit: no warning'
 grep -q '"bad"' cache/wavefit/tuning-*.json || bad 'exit: not recorded'
 
+# A compiler that crashes on a kernel for a device that is not there ends a process of its own: the
+# tool says so, and compiles the next one. Its end is the other's, too.
+if [ -z "${WAVEFIT_TEST_WINDOWS:-}" ]; then # compiles for what is there alone
+    mkdir -p drivers
+    cp "$VK_DRIVER_FILES" drivers/radeon_icd.json
+    for lanes in 4 8; do
+        WAVEFIT_DRIVERS=$work/drivers WAVEFIT_FAULT='crash 3 4' "$tool" explain spmv \
+            "$data/small.mtx" --variant lanes --set lanes=$lanes --target amd:navi31 \
+            --json $lanes.json >out 2>err
+        code=$?
+        [ $lanes = 8 ] || [ $code = 1 ] || bad "a compiler that crashes: exit code $code"
+        [ $lanes = 4 ] || [ $code = 0 ] || bad "a compiler that does not crash: exit code $code"
+        [ $lanes = 8 ] || [ "$(grep -c '^wavefit: .*compiler crashes' err)" = 1 ] ||
+            bad 'a compiler that crashes: no line that says so'
+        [ -e $lanes.json ] && [ $lanes = 4 ] && bad 'a compiler that crashes: results'
+    done
+    WAVEFIT_DRIVERS=$work/drivers WAVEFIT_FAULT='hang 3 4' WAVEFIT_FAULT_MARK=$work/hangs "$tool" \
+        explain spmv "$data/small.mtx" --variant lanes --set lanes=4 --target amd:navi31 \
+        >out 2>err &
+    explain=$!
+    for _ in $(seq 600); do
+        [ -e hangs ] && break
+        sleep 0.1
+    done
+    kill -TERM "$explain"
+    sleep 0.5
+    kill -TERM "$explain" 2>wait.log
+    wait "$explain" 2>wait.log
+    [ $? = 143 ] || bad 'a compiler that hangs: not ended by a signal'
+    rm -f hangs
+fi
+
 # A device that loses every worker, with whatever it is given: no point is to blame. What is run
 # afterwards, on a driver that is well again, chooses as if there had been no search, and a search
 # finds its best.

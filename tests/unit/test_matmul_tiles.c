@@ -285,11 +285,41 @@ static void matrix_units_are_offered_for_every_subgroup_size(void **state)
     }
 }
 
+/* A known fault of compilers: slices of 128 that are a subgroup are refused by name; those of 64,
+ * and those that are none, are not. */
+static void slices_that_crash_a_compiler_are_refused(void **state)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    const wfi_variant *variant = family->variants[wfi_variant_find(family, "subgroup_k")];
+    wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32};
+    wf_caps caps = device_of(128, true, 1024, 49152);
+    char reason[256] = "";
+    (void)state;
+    problem.matmul = wfi_matmul_plain(1024, 1024, 1024);
+    caps.subgroup_min = 64;
+    caps.full_subgroups = true;
+    for (int faulty = 0; faulty < 2; faulty++)
+        for (uint32_t tile_m = 16; tile_m <= 32; tile_m += 16)
+            for (uint32_t whole = 0; whole < 2; whole++) {
+                wfi_point point = {.caps = &caps, .problem = &problem, .variant = variant};
+                caps.faults = faulty ? WF_FAULT_FULL_SUBGROUPS : 0;
+                wfi_point_defaults(&point);
+                point.values[MATMUL_ID_TILE_M] = tile_m;
+                point.values[MATMUL_ID_TILE_N] = 64;
+                point.values[MATMUL_ID_PER_SUBGROUP] = whole;
+                const bool legal = wfi_point_legal(&point, reason);
+                assert_int_equal(legal, !(faulty && whole && tile_m == 32));
+                if (!legal)
+                    assert_non_null(strstr(reason, "compiler crashes"));
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tiles_are_whole_for_every_subgroup_size),
         cmocka_unit_test(matrix_units_are_offered_for_every_subgroup_size),
+        cmocka_unit_test(slices_that_crash_a_compiler_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,6 +101,12 @@ static void faults_take_away(void **state)
     assert_false(caps.cooperative_matrix || caps.cooperative_matrix2);
     assert_int_equal(caps.cooperative_shape_count, 0);
     assert_int_equal(caps.subgroup_operations, 0xff);
+    const wf_caps adreno = device(VK_DRIVER_ID_MESA_TURNIP, 0x5143, "FD740", 128);
+    wfi_quirks_apply(&adreno, wfi_quirks_known(&adreno), &caps);
+    assert_int_equal(caps.faults, WF_FAULT_FULL_SUBGROUPS);
+    assert_int_equal(caps.subgroup_operations, 0xff);
+    assert_true(wf_caps_quirk(&caps, 0, &text));
+    assert_non_null(strstr(text.what, "128"));
     const wf_caps xe2 =
         device(VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA, 0x8086, "Intel(R) Graphics (LNL)", 16);
     assert_int_equal(wfi_quirks_known(&xe2), 0);

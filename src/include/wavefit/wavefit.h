@@ -224,7 +224,8 @@ enum {
     WF_FAULT_SHUFFLE = 1 << 0,             /* subgroup shuffles give wrong values */
     WF_FAULT_SUBGROUP_ARITHMETIC = 1 << 1, /* subgroup reductions and scans give wrong values */
     WF_FAULT_COOPERATIVE_MATRIX = 1 << 2,  /* wrong, or emulated and slower than plain code */
-    WF_FAULT_SHARED_MEMORY = 1 << 3        /* values passed through shared memory do not arrive */
+    WF_FAULT_SHARED_MEMORY = 1 << 3,       /* values passed through shared memory do not arrive */
+    WF_FAULT_FULL_SUBGROUPS = 1 << 4       /* compilers crash on full ones of the largest size */
 };
 
 /* A documented fault behind caps.faults. The texts live as long as the library. */

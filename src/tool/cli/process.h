@@ -44,8 +44,10 @@ void wfi_process_leave(int code);
 void wfi_process_watch_starter(const wfi_starter *starter, const char *journal);
 /* A crash of this process shows and writes nothing. */
 void wfi_process_crash_silently(void);
-/* This program with other environment in place of this process; returns where that failed. */
-void wfi_process_begin_again(char **argv);
+/* This program once more, with the environment of now, in place of this process: signals go to it,
+ * and its exit code is this one's. Returns where it crashed, true and how, and where it did not
+ * start, false. */
+bool wfi_process_begin_again(char **argv, wfi_process_end *end);
 /* The program of that name beside this one in place of this process; returns where that failed. */
 void wfi_process_become(const char *name, char **argv);
 /* Of this process and those that it starts; NULL: the variable is gone. */

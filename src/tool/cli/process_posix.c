@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/arithmetic.h"
 #include "core/platform.h"
 
 #if defined(__APPLE__)
@@ -121,17 +122,20 @@ static bool wait_for(pid_t id, bool hangs, int *status)
     }
 }
 
+static void tell_end(int status, wfi_process_end *end)
+{
+    end->told = WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
+    snprintf(end->how, sizeof end->how, "%s",
+             WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "the driver ends its process");
+}
+
 bool wfi_process_reap(wfi_process *process, bool hangs, wfi_process_end *end)
 {
     int status = 0;
     const bool ended = wait_for((pid_t)process->id, hangs, &status);
     wfi_pipe_close(&process->to); /* not before: it would take that for this process's end */
     wfi_pipe_close(&process->from);
-    end->told = ended && WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM;
-    if (ended && WIFSIGNALED(status))
-        snprintf(end->how, sizeof end->how, "%s", strsignal(WTERMSIG(status)));
-    else
-        snprintf(end->how, sizeof end->how, "the driver ends its process");
+    tell_end(ended ? status : 0, end);
     return ended;
 }
 
@@ -148,12 +152,45 @@ void wfi_process_crash_silently(void)
         _exit(1);
 }
 
-void wfi_process_begin_again(char **argv)
+#define NOT_STARTED 127
+
+static volatile pid_t begun;
+
+static void pass_on(int number)
 {
+    kill(begun, number);
+}
+
+bool wfi_process_begin_again(char **argv, wfi_process_end *end)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction now;
     char path[MOST_PATH];
+    int status = 0;
+    if (!program(path))
+        return false;
     fflush(NULL);
-    if (program(path))
+    begun = fork();
+    if (begun == 0) {
         execv(path, argv);
+        _exit(NOT_STARTED);
+    }
+    if (begun < 0)
+        return false;
+    for (size_t i = 0; i < WFI_COUNT(ends); i++)
+        if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            signal(ends[i], pass_on);
+    if (!wait_for(begun, false, &status))
+        return false;
+    if (WIFEXITED(status) && WEXITSTATUS(status) != NOT_STARTED)
+        _exit(WEXITSTATUS(status));
+    for (size_t i = 0; i < WFI_COUNT(ends); i++)
+        if (WIFSIGNALED(status) && WTERMSIG(status) == ends[i]) {
+            signal(ends[i], SIG_DFL);
+            raise(ends[i]);
+        }
+    tell_end(status, end);
+    return WIFSIGNALED(status);
 }
 
 void wfi_process_become(const char *name, char **argv)

@@ -122,10 +122,12 @@ void wfi_process_crash_silently(void)
         wfi_process_leave(1);
 }
 
-/* A process cannot become another one here, and no target needs it. */
-void wfi_process_begin_again(char **argv)
+/* No driver of a device that is not there is one of Windows. */
+bool wfi_process_begin_again(char **argv, wfi_process_end *end)
 {
     (void)argv;
+    (void)end;
+    return false;
 }
 
 void wfi_process_become(const char *name, char **argv)

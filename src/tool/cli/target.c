@@ -94,14 +94,20 @@ static bool find_places(const target_row *row, places *out, char *reason, size_t
     return false;
 }
 
-/* Starts this program again with the shim in front. Returns only where that failed. */
+/* Starts this program again, with the shim in front, since a compiler that crashes ends its process
+ * alone. Returns only where that failed. */
 static int start_again(const target_row *row, const char *shim, char **argv)
 {
-    wfi_environment_set("LD_PRELOAD", shim);
+    wfi_process_end end;
+    if (*shim)
+        wfi_environment_set("LD_PRELOAD", shim);
     wfi_environment_set("WAVEFIT_TARGET", row->name);
-    wfi_process_begin_again(argv);
-    wfi_run_error("--target %s: the program does not start again", row->name);
-    return WFI_EXIT_FAILED;
+    if (wfi_process_begin_again(argv, &end))
+        return wfi_run_error("--target %s: its driver's compiler crashes on this: %s", row->name,
+                             end.how);
+    if (!*shim)
+        return WFI_EXIT_DONE; /* compiles here, then */
+    return wfi_run_error("--target %s: the program does not start again", row->name);
 }
 
 static void set_environment(const char *words)
@@ -158,8 +164,11 @@ int wfi_target_select(const char **target, char **argv)
         return WFI_EXIT_NO_DEVICE;
     }
     select_driver(row, &found);
-    if (*found.shim && !(started && strcmp(started, row->name) == 0))
-        return start_again(row, found.shim, argv);
+    if (!(started && strcmp(started, row->name) == 0)) {
+        const int code = start_again(row, found.shim, argv);
+        if (code != WFI_EXIT_DONE)
+            return code;
+    }
     if (chip_is_known())
         return WFI_EXIT_DONE;
     wfi_run_error("--target %s: the driver does not know the chip, or does not load", row->name);

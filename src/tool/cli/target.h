@@ -5,10 +5,10 @@
 #include "tool/cli/process.h"
 
 /* Points the Vulkan loader at the driver of "amd:navi31" or "intel:dg2" (targets.def), with the
- * shim in front that stands in for the card; for that the tool starts again, with argv. *target may
- * name the chip as the driver does ("nvk:172") and becomes the usual name. Prints one
- * line and returns the exit code where that cannot be. Changes the environment: before any device
- * is opened. */
+ * shim in front that stands in for the card. For that, and since compilers crash, the tool starts
+ * again, with argv: the first process ends here as the second does. *target may name the chip as
+ * the driver does ("nvk:172") and becomes the usual name. Prints one line and returns the exit code
+ * where that cannot be. Changes the environment: before any device is opened. */
 int wfi_target_select(const char **target, char **argv);
 
 /* The targets' names, and WFI_EXIT_DONE where there is one of that name; else one line. */

@@ -91,7 +91,8 @@ static void print_faults(const wf_caps *caps)
     } names[] = {{WF_FAULT_SHUFFLE, "subgroup shuffles"},
                  {WF_FAULT_SUBGROUP_ARITHMETIC, "subgroup reductions and scans"},
                  {WF_FAULT_COOPERATIVE_MATRIX, "cooperative matrices"},
-                 {WF_FAULT_SHARED_MEMORY, "shared memory"}};
+                 {WF_FAULT_SHARED_MEMORY, "shared memory"},
+                 {WF_FAULT_FULL_SUBGROUPS, "full subgroups of the largest size in products"}};
     for (size_t i = 0; i < WFI_COUNT(names); i++)
         if (caps->faults & names[i].fault)
             printf("%u: not used: %s, which fail%s here\n", caps->index, names[i].what,

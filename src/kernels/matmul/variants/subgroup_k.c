@@ -67,6 +67,14 @@ static bool slice_is_subgroup(const wfi_point *point)
                                        : size == caps->subgroup_min && size == caps->subgroup_max;
 }
 
+/* Compilers crash on slices that are a subgroup of the largest size (core/quirks.c). */
+static bool slice_compiles(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    return !(caps->faults & WF_FAULT_FULL_SUBGROUPS) || !point->values[MATMUL_ID_PER_SUBGROUP] ||
+           wfi_matmul_tile_threads(point->values) < caps->subgroup_max;
+}
+
 static bool slices_k_power(const wfi_point *point)
 {
     const uint32_t count = point->values[MATMUL_ID_SLICES_K];
@@ -94,6 +102,9 @@ static const wfi_constraint constraints[] = {
     WFI_FEW_MOVED,
     {"with per_subgroup a slice of k must have as many work-items as a full subgroup",
      slice_is_subgroup},
+    {"with per_subgroup the driver's compiler crashes on slices of the largest subgroup (its known "
+     "fault; see wavefit devices)",
+     slice_compiles},
 };
 
 static void group_size(const wfi_point *point, uint32_t size[3])
