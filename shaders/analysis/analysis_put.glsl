@@ -2,7 +2,7 @@
 layout(constant_id = 3) const uint IN_PAIRS = 0; // 1: f64, whose values stand two by two
 layout(std430, set = 0, binding = 3) restrict buffer Out { uint words[]; };
 #ifdef VALUES
-layout(std430, set = 0, binding = 4) readonly restrict buffer Values { uint values[]; };
+#include "analysis_value.glsl"
 #endif
 
 uint value_place(uint load, uint slot, uint lane)
@@ -11,8 +11,7 @@ uint value_place(uint load, uint slot, uint lane)
                          : (load * SIZE + lane) * 4 + slot;
 }
 
-// Writes what stands in a slot of this lane; slots are written in order. Padding is a negative
-// zero, which no entry is kept as (spmv_padding.glsl).
+// Writes what stands in a slot of this lane; slots are written in order.
 uint half_before; // the value of the even slot before
 void put(uint load, uint slot, uint entry)
 {
@@ -20,29 +19,16 @@ void put(uint load, uint slot, uint entry)
 #if !defined(VALUES)
     words[at] = entry;
 #elif defined(WF_TYPE_F64)
-    uvec2 value = uvec2(0, 0x80000000u);
-    if (entry != NONE) {
-        value = uvec2(values[2 * entry], values[2 * entry + 1]);
-        value = value == uvec2(0, 0x80000000u) ? uvec2(0) : value;
-    }
+    uvec2 value = value_of(entry);
     words[2 * at] = value.x;
     words[2 * at + 1] = value.y;
 #elif defined(WF_TYPE_F16)
-    uint value = 0x8000u;
-    if (entry != NONE) {
-        value = (values[entry >> 1] >> (16 * (entry & 1))) & 65535u;
-        value = value == 0x8000u ? 0 : value;
-    }
+    uint value = value_of(entry);
     if ((slot & 1) == 0)
         half_before = value;
     else
         words[at >> 1] = half_before | value << 16;
 #else
-    uint value = 0x80000000u;
-    if (entry != NONE) {
-        value = values[entry];
-        value = value == 0x80000000u ? 0 : value;
-    }
-    words[at] = value;
+    words[at] = value_of(entry);
 #endif
 }

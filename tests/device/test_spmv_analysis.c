@@ -12,6 +12,7 @@
 #include "kernels/spmv/analysis/equal_convert.h"
 #include "kernels/spmv/analysis/order.h"
 #include "kernels/spmv/analysis/sliced_convert.h"
+#include "kernels/spmv/analysis/stream_convert.h"
 #include "kernels/spmv/analysis/values.h"
 
 enum { MOST_ROWS = 2200 };
@@ -34,14 +35,20 @@ static void end_row(matrix *m)
     m->offsets[m->params.rows + 1] = m->offsets[m->params.rows];
 }
 
-static void start(matrix *m, const char *name, uint32_t columns, uint32_t entries)
+static void start_tall(matrix *m, const char *name, uint32_t most_rows, uint32_t columns,
+                       uint32_t entries)
 {
     *m = (matrix){.params = {.size = sizeof m->params, .columns = columns}};
     snprintf(m->name, sizeof m->name, "%s", name);
-    m->offsets = calloc(MOST_ROWS + 2, sizeof *m->offsets);
+    m->offsets = calloc(most_rows + 2, sizeof *m->offsets);
     m->columns = calloc(entries + 1, sizeof *m->columns);
     m->values = calloc(entries + 1, sizeof *m->values);
     assert_true(m->offsets && m->columns && m->values);
+}
+
+static void start(matrix *m, const char *name, uint32_t columns, uint32_t entries)
+{
+    start_tall(m, name, MOST_ROWS, columns, entries);
 }
 
 static void finish(matrix *m, test_random *random)
@@ -142,6 +149,24 @@ static void make_far(matrix *m, test_random *random)
             add_entry(m, columns - 1 - (row % 3 ? 0 : row));
         end_row(m);
     }
+}
+
+/* More rows than one work-item goes through (stream_convert.c), some of them empty for long. */
+static void make_tall(matrix *m, test_random *random)
+{
+    const uint32_t rows = 66000 + test_random_below(random, 80000);
+    uint32_t empty = 0;
+    start_tall(m, "tall", rows, 30 + test_random_below(random, 90000), 4 * rows);
+    for (uint32_t row = 0; row < rows; row++) {
+        if (empty == 0 && test_random_below(random, 3000) == 0)
+            empty = test_random_below(random, 9000);
+        const uint32_t length = empty > 0 ? 0 : test_random_below(random, 5);
+        empty -= empty > 0;
+        for (uint32_t i = 0; i < length; i++)
+            add_entry(m, test_random_below(random, m->params.columns));
+        end_row(m);
+    }
+    finish(m, random);
 }
 
 static void make(matrix *m, uint32_t number, test_random *random)
@@ -493,7 +518,79 @@ static void makes_the_blocks_of_the_host(void **state)
     }
 }
 
-/* The comparison finds a planted wrong column. */
+/* -------------------------------------------------------------------------------------- stream */
+
+static bool streams_alike(wf_device *device, const matrix *m, const wfi_device_csr *csr,
+                          const wfi_csr_stream_params *params, bool places)
+{
+    wfi_passes passes;
+    wfi_csr_stream host;
+    wfi_csr_stream_made made;
+    wfi_csr_stream_measure(params, &host);
+    assert_int_equal(wfi_csr_stream_make(params, &host), WF_SUCCESS);
+    assert_int_equal(wfi_passes_open(device, &passes), WF_SUCCESS);
+    assert_int_equal(wfi_csr_stream_convert(&passes, csr, params, places, &made), WF_SUCCESS);
+    if (!made.values)
+        assert_int_equal(
+            wfi_device_values(&passes, csr, made.places, made.sizes.place_count, &made.values),
+            WF_SUCCESS);
+    const formats f = {made.pattern, made.places,        made.values,     host.pattern,
+                       host.places,  host.pattern_words, host.place_count};
+    const bool alike = host.blocks == made.sizes.blocks && host.width == made.sizes.width &&
+                       host.stride == made.sizes.stride &&
+                       host.pattern_words == made.sizes.pattern_words &&
+                       host.place_count == made.sizes.place_count && same_arrays(m, &f);
+    if (!alike)
+        print_message("%s, %u x %u: %u entries and %u rows a block, %s; blocks %u and %u\n",
+                      m->name, m->params.rows, m->params.columns, params->block_entries,
+                      params->block_rows, wf_type_name(csr->type), host.blocks, made.sizes.blocks);
+    wfi_csr_stream_made_free(&made);
+    wfi_passes_close(&passes);
+    wfi_csr_stream_free(&host);
+    return alike;
+}
+
+/* Blocks as short as rows allow, or longer; without many rows where there are many blocks. */
+static wfi_csr_stream_params draw_streams(const matrix *m, uint32_t longest, test_random *random)
+{
+    static const uint32_t rows[] = {4, 32, 512, 2048, 16384};
+    const uint32_t least = longest / 4 + 1, most = 16380 / 4;
+    const uint32_t more = test_random_below(random, 3) ? test_random_below(random, 300) : 0;
+    const uint32_t entries = 4 * (least + more < most ? least + more : most);
+    wfi_csr_stream_params params = {&m->params, 0, m->params.rows, entries,
+                                    rows[test_random_below(random, 5)]};
+    wfi_csr_stream sizes = {.pattern_words = UINT64_MAX};
+    while (longest <= entries && sizes.pattern_words > 1 << 21 && params.block_rows > 2) {
+        params.block_rows /= 2;
+        wfi_csr_stream_measure(&params, &sizes);
+    }
+    return params;
+}
+
+static void makes_the_streams_of_the_host(void **state)
+{
+    test_random random = {test_seed()};
+    for (uint32_t n = 0; n < cases(12); n++) {
+        matrix m;
+        wfi_spmv_counts counts;
+        if (n % 4 == 1)
+            make_tall(&m, &random);
+        else
+            make(&m, n, &random);
+        m.params.type = (wf_type)(n % 3);
+        wfi_spmv_count(&m.params, &counts);
+        const wfi_csr_stream_params params = draw_streams(&m, (uint32_t)counts.longest, &random);
+        if (counts.longest <= params.block_entries) {
+            wfi_device_csr csr = upload(*state, &m);
+            const bool places = test_random_below(&random, 2) != 0;
+            assert_true(streams_alike(*state, &m, &csr, &params, places));
+            wfi_device_csr_close(&csr);
+        }
+        free_matrix(&m);
+    }
+}
+
+/* The comparisons find a planted wrong column. */
 static void finds_a_planted_fault(void **state)
 {
     test_random random = {test_seed()};
@@ -507,6 +604,8 @@ static void finds_a_planted_fault(void **state)
     m.columns[entry] = right;
     const wfi_sliced_params params = {&m.params, 0, m.params.rows, 32, 8, 1, 8};
     assert_false(converts_alike(*state, &m, &csr, &params, true, counts.longest));
+    const wfi_csr_stream_params streams = draw_streams(&m, (uint32_t)counts.longest, &random);
+    assert_false(streams_alike(*state, &m, &csr, &streams, true));
     wfi_device_csr_close(&csr);
     free_matrix(&m);
 }
@@ -520,6 +619,7 @@ int main(void)
         cmocka_unit_test(takes_small_matrices_once_it_has_compiled),
         cmocka_unit_test(makes_the_slices_of_the_host),
         cmocka_unit_test(makes_the_blocks_of_the_host),
+        cmocka_unit_test(makes_the_streams_of_the_host),
         cmocka_unit_test(finds_a_planted_fault),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);

@@ -64,11 +64,11 @@ static void take_back(lent_matrix *l)
 }
 
 static void make_system(sparse_system *s, wf_device *device, const sparse_options *options,
-                        test_random *random)
+                        uint32_t longest, test_random *random)
 {
     uint32_t lengths[300];
     for (uint32_t i = 0; i < 300; i++)
-        lengths[i] = i == 77 ? 3000 : test_random_below(random, 12);
+        lengths[i] = i == 77 ? longest : test_random_below(random, 12);
     test_sparse_make(s, device, options, 300, 211, lengths, random);
 }
 
@@ -99,22 +99,23 @@ static void multiplies_and_updates(sparse_system *s, const wf_spmv_params *param
  * shaders do it, and where the host is faster. */
 static void multiplies_from_buffers(void **state)
 {
-    static const char *const variants[] = {"equal", "sliced", "row"};
+    static const char *const variants[] = {"equal", "sliced", "row", "stream"};
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
     test_random random = {test_seed()};
-    for (uint32_t n = 0; n < 9; n++) {
-        const sparse_options options = {.type = types[n / 3],
+    for (uint32_t n = 0; n < 12; n++) {
+        const uint32_t longest = n % 4 == 3 ? 300 : 3000; /* stream multiplies no longer rows */
+        const sparse_options options = {.type = types[n / 4],
                                         .updatable = n != 2,
-                                        .transpose = n == 3 || n == 7,
-                                        .alpha = n == 4 ? -2 : 0,
-                                        .beta = n == 4 ? 0.5 : 0};
-        const wf_tuning tuning = {.size = sizeof tuning, .variant = variants[n % 3]};
+                                        .transpose = n == 4 || n == 9,
+                                        .alpha = n == 5 ? -2 : 0,
+                                        .beta = n == 5 ? 0.5 : 0};
+        const wf_tuning tuning = {.size = sizeof tuning, .variant = variants[n % 4]};
         sparse_system s;
         lent_matrix lent;
         if (!test_has_type(*state, options.type))
             continue;
-        make_system(&s, *state, &options, &random);
-        s.params.alpha = n == 4 ? &s.alpha : NULL;
+        make_system(&s, *state, &options, longest, &random);
+        s.params.alpha = n == 5 ? &s.alpha : NULL;
         s.params.tuning = &tuning;
         lend_matrix(&lent, *state, &s.params);
         device_entries = n != 0;
@@ -139,7 +140,7 @@ static void tells_the_same_analysis(void **state)
     const bool slices = (caps->subgroup_operations & needed) == needed &&
                         (caps->subgroup_min == caps->subgroup_max || caps->subgroup_size_control);
     const wf_tuning tuning = {.size = sizeof tuning, .variant = slices ? "sliced" : "row"};
-    make_system(&s, *state, &options, &random);
+    make_system(&s, *state, &options, 3000, &random);
     s.params.tuning = &tuning;
     lend_matrix(&lent, *state, &s.params);
     const wf_spmv_params *params[] = {&s.params, &lent.params};
@@ -165,7 +166,7 @@ static void refuses_what_the_host_refuses(void **state)
     test_random random = {test_seed()};
     const sparse_options options = {.type = WF_TYPE_F32};
     sparse_system s;
-    make_system(&s, *state, &options, &random);
+    make_system(&s, *state, &options, 3000, &random);
     test_expect_errors(true);
     for (uint32_t n = 0; n < 4; n++) {
         uint32_t *const words[] = {&s.row_offsets[0], &s.row_offsets[150], &s.column_indices[99],

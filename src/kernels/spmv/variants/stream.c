@@ -1,16 +1,14 @@
-/* Variant stream: blocks of neighbouring rows, all with room for as many entries and rows, so that
- * a work-group knows where its data lies without loading it; entries stand in the order of the
- * matrix, without padding between rows. The words of a block: its first row, its rows, the lowest
- * column and a zero; 16 bits a row that say where it begins in the block, and where the last one
- * ends; columns as 16-bit distances from the lowest, or whole. */
+/* Variant stream: blocks of neighbouring rows (formats/stream.h), a work-group each. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
-#include "core/heap.h"
+#include "kernels/spmv/analysis/stream_convert.h"
+#include "kernels/spmv/analysis/values.h"
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
+#include "kernels/spmv/formats/stream.h"
 #include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 #include "plan/dispatch_size.h"
@@ -95,9 +93,8 @@ static double fit(wfi_point *point)
     return 0.6 * (double)(p->entries + p->rows);
 }
 
-/* --------------------------------------------------------------------------------------- format */
+/* --------------------------------------------------------------------------------------- build */
 
-#define HEAD_WORDS 4
 /* Matrices of fewer bytes are in every cache whole, and need no reversed executions. */
 #define ALTERNATE_BYTES (UINT64_C(4) << 20)
 
@@ -108,116 +105,28 @@ typedef struct stream_push {
 
 _Static_assert(sizeof(stream_push) == 12, "members lie as in spmv_stream.comp");
 
-typedef struct stream {
-    uint32_t block_entries, block_rows; /* at most; the entries are a multiple of 4, below 65536 */
-    uint32_t width, stride;             /* 8 << width bits a column; words a block */
-    uint32_t blocks;
-    uint32_t *pattern, *places;
-} stream;
-
-static void free_stream(stream *s)
+static bool fits(const wf_caps *caps, const wfi_csr_stream *s, const wfi_spmv_job *job,
+                 uint32_t rows)
 {
-    wfi_free(s->pattern);
-    wfi_free(s->places);
-    s->pattern = s->places = NULL;
-}
-
-/* Rows of the block that begins at row `at`; no row is longer than a block. */
-static uint32_t rows_of(const wf_spmv_params *p, const stream *s, uint32_t at, uint32_t end)
-{
-    uint32_t rows = 0;
-    while (at + rows < end && rows < s->block_rows &&
-           p->row_offsets[at + rows + 1] - p->row_offsets[at] <= s->block_entries)
-        rows++;
-    return rows;
-}
-
-static uint32_t lowest_column(const wf_spmv_params *p, uint32_t at, uint32_t rows, uint32_t *span)
-{
-    uint32_t low = UINT32_MAX, high = 0;
-    for (uint32_t i = p->row_offsets[at]; i < p->row_offsets[at + rows]; i++) {
-        low = p->column_indices[i] < low ? p->column_indices[i] : low;
-        high = p->column_indices[i] > high ? p->column_indices[i] : high;
-    }
-    *span = low <= high ? high - low : 0;
-    return low <= high ? low : 0;
-}
-
-/* Counts blocks, and how wide their columns are. */
-static void measure(const wf_spmv_params *p, uint32_t first, uint32_t rows, stream *s)
-{
-    s->blocks = 0;
-    s->width = 1;
-    for (uint32_t at = first; at < first + rows; s->blocks++) {
-        const uint32_t taken = rows_of(p, s, at, first + rows);
-        uint32_t span;
-        lowest_column(p, at, taken, &span);
-        if (span > UINT16_MAX)
-            s->width = 2;
-        at += taken;
-    }
-    s->stride = HEAD_WORDS + s->block_rows / 2 + 4 + (s->block_entries << s->width) / 4;
-}
-
-static void put_half(uint32_t *words, uint32_t at, uint32_t value)
-{
-    words[at / 2] |= value << at % 2 * 16;
-}
-
-/* A block; row `first` is y's first. */
-static void fill_block(const wf_spmv_params *p, stream *s, uint32_t number, uint32_t first,
-                       uint32_t at, uint32_t rows)
-{
-    uint32_t *head = s->pattern + (size_t)number * s->stride, *begins = head + HEAD_WORDS;
-    uint32_t *columns = begins + s->block_rows / 2 + 4, span;
-    uint32_t *places = s->places + (size_t)number * s->block_entries;
-    const uint32_t begin = p->row_offsets[at], entries = p->row_offsets[at + rows] - begin;
-    const uint32_t low = lowest_column(p, at, rows, &span), base = s->width == 1 ? low : 0;
-    const uint32_t words[HEAD_WORDS] = {at - first, rows, base, 0};
-    memcpy(head, words, sizeof words);
-    for (uint32_t row = 0; row <= s->block_rows; row++)
-        put_half(begins, row, row < rows ? p->row_offsets[at + row] - begin : entries);
-    for (uint32_t i = 0; i < s->block_entries; i++) {
-        const uint32_t column = i < entries ? p->column_indices[begin + i] : low;
-        if (s->width == 1)
-            put_half(columns, i, column - base);
-        else
-            columns[i] = column;
-        places[i] = i < entries ? begin + i : UINT32_MAX;
-    }
-}
-
-static bool make(const wf_spmv_params *p, uint32_t first, uint32_t rows, stream *s)
-{
-    s->pattern = wfi_calloc((size_t)s->blocks * s->stride + 1, sizeof *s->pattern);
-    s->places = wfi_malloc(((size_t)s->blocks * s->block_entries + 1) * sizeof *s->places);
-    uint32_t number = 0;
-    for (uint32_t at = first; s->pattern && s->places && at < first + rows; number++) {
-        const uint32_t taken = rows_of(p, s, at, first + rows);
-        fill_block(p, s, number, first, at, taken);
-        at += taken;
-    }
-    return s->pattern && s->places;
+    return wfi_spmv_rearranged_fits(caps, job, rows, s->pattern_words, s->place_count, 0);
 }
 
 /* Makes the blocks of the rows, or fewer rows until they fit. */
-static wf_result fit_rows(wf_plan *plan, const wfi_spmv_job *job, uint32_t first, uint32_t *rows,
-                          stream *s)
+static wf_result make_blocks(wf_plan *plan, const wfi_spmv_job *job, wfi_csr_stream_params *params,
+                             wfi_csr_stream *s)
 {
     wf_device *device = wfi_plan_device(plan);
-    for (;; *rows /= 2) {
-        measure(&job->matrix, first, *rows, s);
-        if (wfi_spmv_rearranged_fits(&device->caps, job, *rows, (uint64_t)s->blocks * s->stride,
-                                     (uint64_t)s->blocks * s->block_entries, 0))
-            return make(&job->matrix, first, *rows, s) ? WF_SUCCESS : wfi_no_memory(&device->log);
-        if (*rows == 1)
-            return wfi_spmv_row_too_long(plan, job, first);
+    for (;; params->rows /= 2) {
+        wfi_csr_stream_measure(params, s);
+        if (fits(&device->caps, s, job, params->rows))
+            return wfi_csr_stream_make(params, s) == WF_SUCCESS ? WF_SUCCESS
+                                                                : wfi_no_memory(&device->log);
+        if (params->rows == 1)
+            return wfi_spmv_row_too_long(plan, job, params->first);
     }
 }
 
-/* --------------------------------------------------------------------------------------- build */
-
-/* What the kernel of a block of rows is compiled for, besides the point. */
+/* What the kernel of some rows is compiled for, besides the point. */
 typedef struct stream_kind {
     uint32_t width, folded, scaled, alternates;
 } stream_kind;
@@ -232,61 +141,137 @@ static wf_result add_pipeline(wf_plan *plan, const wfi_point *point, const wfi_s
     return wfi_spmv_add_kernel(plan, point, job, constants, WFI_COUNT(constants), first, pipeline);
 }
 
-/* The step of the rows, all but its pipeline. */
+/* The host's arrays, in buffers of the plan's. */
+static wf_result put_arrays(wf_plan *plan, const wfi_spmv_job *job,
+                            const wfi_csr_stream_params *params, const wfi_csr_stream *s,
+                            wfi_step *step)
+{
+    const uint32_t *offsets = job->matrix.row_offsets;
+    const wf_result result =
+        wfi_spmv_own(plan, job, s->pattern, s->pattern_words * 4, &step->slots[0]);
+    if (result != WF_SUCCESS)
+        return result;
+    return wfi_spmv_values(plan, job, s->places, s->place_count, offsets[params->first],
+                           offsets[params->first + params->rows], &step->slots[1]);
+}
+
+/* The step of the rows, all but its pipeline; its pattern and values are bound already. */
 static wf_result make_step(wf_plan *plan, const wfi_point *point, const wfi_spmv_job *job,
-                           uint32_t first, uint32_t rows, const stream *s, wfi_step *step,
-                           stream_kind *kind)
+                           const wfi_csr_stream_params *params, const wfi_csr_stream *s,
+                           wfi_step *step, stream_kind *kind)
 {
     const wf_spmv_params *p = &job->matrix;
-    const uint64_t places = (uint64_t)s->blocks * s->block_entries;
-    const uint64_t bytes = (uint64_t)s->blocks * s->stride * 4 + places * wf_type_size(p->type);
+    const uint64_t bytes = s->pattern_words * 4 + s->place_count * wf_type_size(p->type);
     stream_push push = {.blocks = s->blocks};
     wfi_traffic traffic = {0};
-    *step = (wfi_step){.slot_count = 4, .divisible = true};
-    wf_result result = wfi_dispatch_size(plan, s->blocks, step->groups);
-    if (result == WF_SUCCESS)
-        result = wfi_spmv_own(plan, job, s->pattern, (uint64_t)s->blocks * s->stride * 4,
-                              &step->slots[0]);
-    if (result == WF_SUCCESS)
-        result = wfi_spmv_values(plan, job, s->places, places, p->row_offsets[first],
-                                 p->row_offsets[first + rows], &step->slots[1]);
+    step->slot_count = 4;
+    step->divisible = true;
+    const wf_result result = wfi_dispatch_size(plan, s->blocks, step->groups);
     step->slots[WFI_SPMV_X_SLOT] = wfi_spmv_x_slot(job);
-    step->slots[WFI_SPMV_Y_SLOT] = wfi_spmv_y_slot(point->caps, job, first, rows, &push.base_y);
+    step->slots[WFI_SPMV_Y_SLOT] =
+        wfi_spmv_y_slot(point->caps, job, params->first, params->rows, &push.base_y);
     step->parity_at =
         wfi_spmv_put_push(p, &push, sizeof push, step) + (uint32_t)offsetof(stream_push, reversed);
     *kind = (stream_kind){s->width, step->groups[1] > 1, wfi_spmv_is_scaled(p) || push.base_y != 0,
                           bytes > ALTERNATE_BYTES};
-    wfi_spmv_stream_traffic(point, s->blocks, 1u << s->width, rows, &traffic);
+    wfi_spmv_stream_traffic(point, s->blocks, 1u << s->width, params->rows, &traffic);
     wfi_plan_count_traffic(plan, &traffic);
     if (job->kept && !kind->scaled)
         job->kept->unscaled = true;
     return result;
 }
 
+/* The plan under construction, and its last kernel. */
+typedef struct builder {
+    wf_plan *plan;
+    const wfi_point *point;
+    const wfi_spmv_job *job;
+    stream_kind kind;
+    bool started; /* there is a kernel */
+    uint32_t pipeline;
+} builder;
+
+/* Adds the step of the rows, whose pattern and values are bound, and its kernel where the last one
+ * is another. */
+static wf_result add_step(builder *b, const wfi_csr_stream_params *params, const wfi_csr_stream *s,
+                          wfi_step *step)
+{
+    stream_kind kind = b->kind;
+    wf_result result = make_step(b->plan, b->point, b->job, params, s, step, &kind);
+    if (result == WF_SUCCESS && (!b->started || memcmp(&kind, &b->kind, sizeof kind) != 0))
+        result = add_pipeline(b->plan, b->point, b->job, &kind, !b->started, &b->pipeline);
+    step->pipeline = b->pipeline;
+    if (result == WF_SUCCESS)
+        result = wfi_plan_add_step(b->plan, step);
+    b->started = true;
+    b->kind = kind;
+    return result;
+}
+
+/* Converts and adds the rows. May take fewer and says so. */
+static wf_result add_rows(builder *b, wfi_csr_stream_params *params)
+{
+    wfi_csr_stream s = {0};
+    wfi_step step = {.pipeline = 0};
+    wf_result result = make_blocks(b->plan, b->job, params, &s);
+    if (result == WF_SUCCESS)
+        result = put_arrays(b->plan, b->job, params, &s, &step);
+    if (result == WF_SUCCESS)
+        result = add_step(b, params, &s, &step);
+    wfi_csr_stream_free(&s);
+    return result;
+}
+
+static wf_result convert(wf_device *device, const wfi_spmv_job *job,
+                         const wfi_csr_stream_params *params, wfi_csr_stream_made *made)
+{
+    wfi_passes passes;
+    wf_result result = wfi_passes_open(device, &passes);
+    if (result == WF_SUCCESS)
+        result = wfi_csr_stream_convert(&passes, &job->csr, params, job->kept->updatable, made);
+    if (result == WF_SUCCESS && !fits(&device->caps, &made->sizes, job, params->rows))
+        result = WF_NOT_READY;
+    if (result == WF_SUCCESS && !made->values)
+        result = wfi_device_values(&passes, &job->csr, made->places, made->sizes.place_count,
+                                   &made->values);
+    wfi_passes_close(&passes);
+    return result;
+}
+
+/* The same for a matrix in device memory, all rows at once. */
+static wf_result add_on_device(builder *b, const wfi_csr_stream_params *params)
+{
+    wfi_csr_stream_made made = {.pattern = NULL};
+    wfi_step step = {.pipeline = 0};
+    wf_result result = convert(wfi_plan_device(b->plan), b->job, params, &made);
+    if (result == WF_SUCCESS)
+        result = wfi_spmv_adopt(b->plan, b->job, &made.pattern, made.sizes.pattern_words * 4,
+                                &step.slots[0]);
+    if (result == WF_SUCCESS)
+        result = wfi_spmv_adopt_values(b->plan, b->job, &made.values, &made.places,
+                                       made.sizes.place_count, &step.slots[1]);
+    if (result == WF_SUCCESS)
+        result = add_step(b, params, &made.sizes, &step);
+    wfi_csr_stream_made_free(&made);
+    return result;
+}
+
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
     const wfi_spmv_job *job = params;
-    const uint32_t local = point->values[SPMV_ID_LOCAL_X];
-    uint32_t pipeline = 0, rows;
-    stream_kind made = {0};
+    const uint32_t local = point->values[SPMV_ID_LOCAL_X], all = job->matrix.rows;
+    wfi_csr_stream_params rows = {.matrix = &job->matrix,
+                                  .rows = all,
+                                  .block_entries = local * point->values[SPMV_ID_ITEMS],
+                                  .block_rows = local * point->values[SPMV_ID_ROWS]};
+    builder b = {.plan = plan, .point = point, .job = job};
     wf_result result = WF_SUCCESS;
     wfi_plan_bind_sets(plan); /* pushing them takes the device 0.27 us a product on an H100 */
-    for (uint32_t first = 0; result == WF_SUCCESS && first < job->matrix.rows; first += rows) {
-        stream s = {.block_entries = local * point->values[SPMV_ID_ITEMS],
-                    .block_rows = local * point->values[SPMV_ID_ROWS]};
-        wfi_step step = {0};
-        stream_kind kind = made;
-        rows = job->matrix.rows - first;
-        result = fit_rows(plan, job, first, &rows, &s);
-        if (result == WF_SUCCESS)
-            result = make_step(plan, point, job, first, rows, &s, &step, &kind);
-        if (result == WF_SUCCESS && (first == 0 || memcmp(&kind, &made, sizeof kind) != 0))
-            result = add_pipeline(plan, point, job, &kind, first == 0, &pipeline);
-        step.pipeline = pipeline;
-        if (result == WF_SUCCESS)
-            result = wfi_plan_add_step(plan, &step);
-        made = kind;
-        free_stream(&s);
+    if (job->csr.device)
+        return add_on_device(&b, &rows);
+    for (; result == WF_SUCCESS && rows.first < all; rows.first += rows.rows) {
+        rows.rows = all - rows.first;
+        result = add_rows(&b, &rows);
     }
     return result;
 }
@@ -300,6 +285,7 @@ const wfi_variant wfi_spmv_stream = {
     .parameters = parameters,
     .constraint_count = WFI_COUNT(constraints),
     .constraints = constraints,
+    .traits = WFI_SPMV_CONVERTS,
     .storage_buffers = 4,
     .push_bytes = WFI_SPMV_PUSH_OF(stream_push),
     .shared_bytes = shared_bytes,
