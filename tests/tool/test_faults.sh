@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Searches with a driver that crashes, hangs or loses the device whenever a row has four lanes
 # (constant 3): the search goes on without these points, and so does the next one.
-# Ctrl-C while it hangs ends the search, and no point is blamed.
+# Ctrl-C while it hangs ends the search, and no point is blamed; a fit ends when its time is up.
 # A device that is lost with whatever it is given makes no later call fail.
 # Then with a driver whose memory is nearly all taken: what bench measures goes by what is left.
 # WAVEFIT_TEST_BRIEF: the crash, the end and the loss, of one family, and what ends by Ctrl-C.
@@ -157,6 +157,16 @@ wait "$search"
 grep -q '"status": "cancelled"' cut.json || bad 'Ctrl-C: the results'
 [ -e cache/wavefit/tuning-*.json.search ] || bad 'Ctrl-C: no journal'
 [ -s cache/wavefit/tuning-*.json.search ] && bad 'Ctrl-C: the journal blames a point'
+
+# A fit ends when its time is up, whatever the driver is busy with, and no point is blamed.
+rm -f cache/wavefit/tuning-* hangs
+WAVEFIT_FAULT='hang 0 256' WAVEFIT_FAULT_MARK=$work/hangs timeout 120 "$tool" tune spmv --drawn \
+    --count 1 --seed 7 --seconds 4 --patience 600 >out 2>err
+[ $? = 0 ] || bad 'a fit: exit code'
+[ -e hangs ] || bad 'a fit: the driver did not hang'
+grep -q '^0 of 1 problems of seed 7 were searched, 0 had a row before, 1 are left$' out ||
+    bad 'a fit: what it says of the problem that was not done'
+[ -s cache/wavefit/tuning-*.json.search ] && bad 'a fit: the journal blames a point'
 
 # A search whose tool is told to end, or is gone without a word, leaves no worker that holds the
 # lock.

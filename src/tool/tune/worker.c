@@ -15,6 +15,7 @@
 /* Between looks for Ctrl-C, which may come between the look for it and the wait for the child. */
 #define LOOK_SECONDS 0.1
 #define LAST_SECONDS 10 /* for what a driver does at its end, once the child has told of it */
+#define LATE_SECONDS 1  /* after the time is up, for what a search does last */
 #define MOST_RESTARTS 64
 #define MOST_IN_A_ROW 16 /* lost without a point that ran: the device is to blame */
 
@@ -29,17 +30,24 @@ typedef struct parent {
     bool calibrating;    /* this child does, and has told of no search yet */
     bool ran;            /* a point did, since it was lost last */
     bool told;           /* the child, that it should end */
+    bool late;           /* it was told since the time was up, not by the user */
+    double late_at;      /* when the time is up; 0: searches end by themselves */
     double kill_at;      /* where it was told, or tells of its end */
     wfi_child_tells end; /* LOSS or END, as it told; else it was ended */
     int code;            /* of its END */
 } parent;
 
-static void pass_on_interrupt(parent *p)
+/* Where the user interrupts, or the time is up and the driver is still busy: with a kernel that it
+ * compiles, on a processor for many seconds, no search can end by itself. */
+static void tell_to_end(parent *p)
 {
-    if (p->told || !wfi_interrupted())
+    const double now = wfi_host_seconds();
+    const bool late = p->late_at > 0 && now > p->late_at, interrupted = wfi_interrupted();
+    if (p->told || (!late && !interrupted))
         return;
     p->told = true;
-    p->kill_at = wfi_host_seconds() + WFI_GRACE_SECONDS;
+    p->late = !interrupted;
+    p->kill_at = now + WFI_GRACE_SECONDS;
     wfi_pipe_close(&p->child.to);
 }
 
@@ -52,7 +60,7 @@ static bool hear(parent *p, wfi_child_message *m, bool *hangs)
     double silent_until = wfi_host_seconds() + p->work->patience_seconds;
     *hangs = false;
     while (left > 0) {
-        pass_on_interrupt(p);
+        tell_to_end(p);
         *hangs = wfi_host_seconds() >
                  (p->told || p->end != WFI_TELLS_PROGRESS ? p->kill_at : silent_until);
         if (*hangs)
@@ -153,8 +161,7 @@ static void report_loss(const parent *p, bool hangs, const wfi_process_end *end)
                 *p->trying ? p->trying : "the start of a search", how);
 }
 
-/* The child was interrupted: what it did not tell of is marked so, and where it had to be ended the
- * point that it was trying is not to blame. */
+/* What the child did not tell of is marked so. */
 static void note_interruption(const parent *p, bool killed)
 {
     const wfi_tune_work *work = p->work;
@@ -164,8 +171,34 @@ static void note_interruption(const parent *p, bool killed)
         if (i == p->problem && killed)
             snprintf(o->error, sizeof o->error, WFI_INTERRUPTED);
     }
-    if (killed && *work->device->journal && !wfi_file_empty(work->device->journal))
-        fprintf(stderr, "wavefit: warning: %s: %s\n", work->device->journal, strerror(errno));
+}
+
+/* A search that was cut short has the best that it knew, and else was not begun. */
+static void note_lateness(const parent *p)
+{
+    const wfi_tune_work *work = p->work;
+    for (uint32_t i = 0; i < work->count; i++) {
+        wfi_tune_outcome *o = &work->outcomes[i];
+        if (o->result == WF_ERROR_CANCELLED) {
+            o->result = WF_SUCCESS;
+            o->done = o->before.us > 0 && o->best.us > 0;
+        }
+        if (!o->done && o->result == WF_SUCCESS)
+            snprintf(o->error, sizeof o->error, "the time was up");
+    }
+}
+
+/* The child was told to end. Where it had to be ended, the point that it was trying is not to
+ * blame. */
+static void note_end(const parent *p, bool killed)
+{
+    const char *journal = p->work->device->journal;
+    if (p->late)
+        note_lateness(p);
+    else
+        note_interruption(p, killed);
+    if (killed && *journal && !wfi_file_empty(journal))
+        fprintf(stderr, "wavefit: warning: %s: %s\n", journal, strerror(errno));
 }
 
 int wfi_tune_run(const wfi_tune_work *work)
@@ -173,6 +206,7 @@ int wfi_tune_run(const wfi_tune_work *work)
     parent p = {.work = work, .calibrates = work->calibrates};
     double until = wfi_host_seconds() + work->budget_seconds;
     uint32_t first = 0, losses = 0, in_a_row = 0;
+    p.late_at = work->ends ? until + LATE_SECONDS : 0;
     for (uint32_t i = 0; i < work->count; i++)
         snprintf(work->outcomes[i].error, sizeof work->outcomes[i].error, "not begun");
     wfi_interrupted();
@@ -188,7 +222,7 @@ int wfi_tune_run(const wfi_tune_work *work)
         wfi_progress_clear(work->common->quiet);
         const bool killed = hangs || end.told, told = p.end != WFI_TELLS_PROGRESS;
         if (p.told && (killed || told)) {
-            note_interruption(&p, killed);
+            note_end(&p, killed);
             return WFI_EXIT_DONE;
         }
         if (p.end == WFI_TELLS_END)
