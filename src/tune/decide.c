@@ -243,7 +243,8 @@ wf_result wfi_search_decide(wfi_search *s)
         return wfi_no_memory(&s->device->log);
     const double seconds = fmax(s->decide_until - wfi_host_seconds(), 0);
     const uint32_t count = finalists(s, seconds);
-    wf_result result = WF_SUCCESS;
+    /* Before any of them runs, so that no point is blamed for what happens from here on. */
+    wf_result result = wfi_search_report(s, "deciding", NULL) ? WF_SUCCESS : WF_ERROR_CANCELLED;
     for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++) {
         incumbent_in = incumbent_in || s->elite[i].hash == s->incumbent.hash;
         result = enter(s, &s->elite[i], final);
@@ -304,7 +305,7 @@ wf_result wfi_search_compare(wfi_search *s, const wf_tuning *tunings, uint32_t c
     final_round *final = wfi_calloc(1, sizeof *final);
     if (!final)
         return wfi_no_memory(&s->device->log);
-    wf_result result = WF_SUCCESS;
+    wf_result result = wfi_search_report(s, "deciding", NULL) ? WF_SUCCESS : WF_ERROR_CANCELLED;
     for (uint32_t i = 0; i < count && result == WF_SUCCESS; i++) {
         const wf_result entered =
             enter_rival(s, &tunings[i], &candidates[i], final, &places[i], &infos[i]);

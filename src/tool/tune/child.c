@@ -31,6 +31,7 @@ static bool note_progress(void *user, const wf_tune_progress *progress)
     memset(&m, 0, sizeof m);
     m.problem = c->problem;
     m.compiles = strcmp(progress->stage, "compiling") == 0;
+    m.decides = strcmp(progress->stage, "deciding") == 0;
     m.progress = *progress;
     /* The names are of this process; the parent only shows them. */
     m.progress.stage = NULL;

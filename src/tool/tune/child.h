@@ -22,6 +22,7 @@ typedef struct wfi_child_message {
     wfi_child_tells tells;
     uint32_t problem;
     bool compiles; /* kernels of several points */
+    bool decides;  /* between the best points, which have run */
     int code;
     union {
         wf_tune_progress progress;

@@ -18,6 +18,7 @@
 #define LATE_SECONDS 1  /* after the time is up, for what a search does last */
 #define MOST_RESTARTS 64
 #define MOST_IN_A_ROW 16 /* lost without a point that ran: the device is to blame */
+#define MOST_DECISIONS 4 /* of a problem that were lost: all of its points had run */
 
 typedef struct parent {
     const wfi_tune_work *work;
@@ -25,6 +26,8 @@ typedef struct parent {
     uint32_t problem;
     char trying[256];
     bool compiles;       /* kernels of several points */
+    bool decides;        /* between points that have run */
+    uint32_t decisions;  /* of the problem that were lost */
     bool one_by_one;     /* it did not outlive that once */
     bool calibrates;     /* the next child measures the model's rates first */
     bool calibrating;    /* this child does, and has told of no search yet */
@@ -113,10 +116,12 @@ static bool listen_to_child(parent *p)
             p->work->outcomes[m.problem] = m.outcome;
             p->ran = p->ran || m.outcome.done;
             p->problem++;
+            p->decisions = 0;
             p->trying[0] = '\0';
-            p->compiles = false;
+            p->compiles = p->decides = false;
         } else {
             p->compiles = m.compiles;
+            p->decides = m.decides;
             p->ran = p->ran || m.progress.best_us > 0;
             memcpy(p->trying, m.progress.trying, sizeof p->trying);
             show(p, &m.progress);
@@ -137,7 +142,7 @@ static bool start(parent *p, uint32_t first, double left)
     wfi_job_send(&p->child, &work, first, left, p->one_by_one);
     p->problem = first;
     p->trying[0] = '\0';
-    p->compiles = false;
+    p->compiles = p->decides = false;
     p->end = WFI_TELLS_PROGRESS;
     return true;
 }
@@ -156,6 +161,8 @@ static void report_loss(const parent *p, bool hangs, const wfi_process_end *end)
         fprintf(stderr,
                 "wavefit: warning: several kernels compiled at once: %s; now they are one by one\n",
                 how);
+    else if (p->decides)
+        fprintf(stderr, "wavefit: warning: comparing the best points: %s\n", how);
     else
         fprintf(stderr, "wavefit: warning: %s: %s; it is left out of this search\n",
                 *p->trying ? p->trying : "the start of a search", how);
@@ -201,6 +208,30 @@ static void note_end(const parent *p, bool killed)
         fprintf(stderr, "wavefit: warning: %s: %s\n", journal, strerror(errno));
 }
 
+/* Whether what a search measures stays in the cache. */
+static bool keeps(const wfi_tune_work *work)
+{
+    return !work->discard && !work->compare && !work->weigh && !work->common->variant &&
+           work->common->constant_count == 0;
+}
+
+/* Where the search goes on after a loss: at the same problem; or behind it where nothing was being
+ * tried, since the same would happen again, and where its decision was lost too often. */
+static uint32_t next_problem(parent *p)
+{
+    wfi_tune_outcome *o = &p->work->outcomes[p->problem];
+    if (!p->decides)
+        return *p->trying || p->compiles || p->calibrating ? p->problem : p->problem + 1;
+    if (++p->decisions < MOST_DECISIONS)
+        return p->problem;
+    o->result = WF_ERROR_DEVICE_LOST;
+    snprintf(o->error, sizeof o->error,
+             "the device was lost %u times while the best points ran in turn%s", p->decisions,
+             keeps(p->work) ? "; what was measured is kept (tune --forget removes it)" : "");
+    p->decisions = 0;
+    return p->problem + 1;
+}
+
 int wfi_tune_run(const wfi_tune_work *work)
 {
     parent p = {.work = work, .calibrates = work->calibrates};
@@ -227,14 +258,13 @@ int wfi_tune_run(const wfi_tune_work *work)
         }
         if (p.end == WFI_TELLS_END)
             return p.code;
-        /* Where nothing was being tried, the same would happen again. */
         report_loss(&p, hangs, &end);
-        first = *p.trying || p.compiles || p.calibrating ? p.problem : p.problem + 1;
+        first = next_problem(&p);
         p.one_by_one = p.one_by_one || p.compiles;
         /* Nobody is to blame yet: the search has its time back. */
         if (hangs && (p.compiles || p.calibrating))
             until += work->patience_seconds;
-        in_a_row = p.ran ? 1 : in_a_row + 1;
+        in_a_row = p.ran && !p.decides ? 1 : in_a_row + 1;
         p.ran = false;
         if (in_a_row == MOST_IN_A_ROW)
             return wfi_run_error("the device was lost %u times in a row, whatever it was given",
