@@ -350,11 +350,11 @@ void march_star(uint rows[SIDE_J], int j, int first, int end)
 
 void main()
 {
-    i0 = int(gl_GlobalInvocationID.x) * CELLS;
-    int j = int(gl_GlobalInvocationID.y);
+    i0 = first_i() + int(gl_GlobalInvocationID.x) * CELLS;
+    int j = first_j() + int(gl_GlobalInvocationID.y);
     int first = push.first + int(gl_GlobalInvocationID.z) * MARCH;
     int end = min(first + MARCH, push.end);
-    if (i0 >= push.ni || j >= push.nj || first >= end || stopped())
+    if (i0 >= end_i() || j >= end_j() || first >= end || stopped())
         return;
     whole = i0 + CELLS <= push.ni;
     inside = i0 >= SIDE * CELLS && i0 + (SIDE + 1) * CELLS <= push.ni;

@@ -43,8 +43,8 @@ ACC box(ivec3 at)
 
 void main()
 {
-    ivec3 at = ivec3(gl_GlobalInvocationID) + ivec3(0, 0, push.first);
-    if (at.x >= push.ni || at.y >= push.nj || at.z >= push.end || stopped())
+    ivec3 at = ivec3(gl_GlobalInvocationID) + ivec3(first_i(), first_j(), push.first);
+    if (at.x >= end_i() || at.y >= end_j() || at.z >= push.end || stopped())
         return;
     ACC value;
     if (fixed_cell(at.x, at.y, at.z))

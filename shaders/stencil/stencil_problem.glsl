@@ -30,6 +30,8 @@ layout(constant_id = STENCIL_ID_STOP_AT) const int STOP_AT = 0;
 layout(constant_id = STENCIL_ID_EVEN) const int EVEN = 0;
 // 1: each row starts where a vector does.
 layout(constant_id = STENCIL_ID_ALIGNED) const int ALIGNED = 0;
+// 1: a dispatch updates some of the cells along i and j; 0: all.
+layout(constant_id = STENCIL_ID_PIECE) const int PIECE = 0;
 const int RADIUS_J = FLAT != 0 ? 0 : RADIUS;
 
 #ifndef IMAGE
@@ -73,7 +75,29 @@ layout(push_constant) uniform Push {
     uint base_in;     // element of cell (0, 0, 0), modulo 2^32: it may lie before the window bound
     uint base_out;
     int first, end;   // planes that this dispatch updates
+    int first_i, end_i, first_j, end_j; // its cells along i and j, where PIECE is 1
 } push;
+
+// What this dispatch updates along i and j.
+int first_i()
+{
+    return PIECE != 0 ? push.first_i : 0;
+}
+
+int end_i()
+{
+    return PIECE != 0 ? push.end_i : push.ni;
+}
+
+int first_j()
+{
+    return PIECE != 0 ? push.first_j : 0;
+}
+
+int end_j()
+{
+    return PIECE != 0 ? push.end_j : push.nj;
+}
 
 // The cell that the border puts at place `at` of an axis of n cells, which may lie beyond its ends.
 int mapped(int at, int n)

@@ -97,11 +97,11 @@ void main()
     ivec2 local = ivec2(gl_LocalInvocationID.xy);
     local.y *= ROWS;
     ivec2 cell = ivec2(gl_WorkGroupID.xy);
-    cell.x = cell.x * (TILE_I - 2 * OVERLAP) - OVERLAP + local.x;
-    cell.y = cell.y * (TILE_J - 2 * OVERLAP_J) - OVERLAP_J + local.y;
+    cell.x = first_i() + cell.x * (TILE_I - 2 * OVERLAP) - OVERLAP + local.x;
+    cell.y = first_j() + cell.y * (TILE_J - 2 * OVERLAP_J) - OVERLAP_J + local.y;
     int first = push.first + int(gl_WorkGroupID.z) * MARCH, end = min(first + MARCH, push.end);
     int mine = (local.y + RADIUS_J) * ROW + local.x + RADIUS;
-    bool kept_i = local.x >= OVERLAP && local.x < TILE_I - OVERLAP && cell.x < push.ni;
+    bool kept_i = local.x >= OVERLAP && local.x < TILE_I - OVERLAP && cell.x < end_i();
     bool fixed_i = fixed_at(cell.x, push.ni);
 
     uint from[ROWS];
@@ -141,7 +141,7 @@ void main()
                     push_column(s, r, next[r]);
                     levels[(s * SLOTS + slot) * PLANE + mine + r * ROW] = next[r];
                 } else if (kept_i && k >= first && k < end && y >= OVERLAP_J &&
-                           y < TILE_J - OVERLAP_J && cell.y + r < push.nj) {
+                           y < TILE_J - OVERLAP_J && cell.y + r < end_j()) {
                     values_out[push.base_out + element(cell.x, cell.y + r, k)] = REAL(next[r]);
                 }
             }

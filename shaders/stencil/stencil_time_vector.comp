@@ -127,11 +127,13 @@ void main()
     if (stopped()) // it is the same for all work-items
         return;
     int x = int(gl_LocalInvocationID.x), y = int(gl_LocalInvocationID.y), item = y * ITEMS_I + x;
-    int tile_i = int(gl_WorkGroupID.x) * KEPT_I, tile_j = int(gl_WorkGroupID.y) * KEPT_J;
-    if (BORDER == STENCIL_PERIODIC) { // the grid has no ends
+    int tile_i = first_i() + int(gl_WorkGroupID.x) * KEPT_I,
+        tile_j = first_j() + int(gl_WorkGroupID.y) * KEPT_J;
+    // A grid that is periodic has no ends, and a piece may begin within it.
+    if (BORDER == STENCIL_PERIODIC || first_i() > 0)
         tile_i -= OVERLAP_I;
+    if (BORDER == STENCIL_PERIODIC || first_j() > 0)
         tile_j -= OVERLAP_J;
-    }
     int i0 = tile_i + x * WIDTH, j0 = tile_j + y * ROWS;
     int first = push.first + int(gl_WorkGroupID.z) * MARCH, end = min(first + MARCH, push.end);
     int most = end + STEPS - 1; // the last plane that is loaded
@@ -145,7 +147,7 @@ void main()
          starts_j = open && tile_j == 0, ends_j = open && tile_j + TILE_J >= push.nj;
     bool rim = starts_i || ends_i || (FLAT == 0 && (starts_j || ends_j)); // the grid's
     bool kept_i = (x * WIDTH >= OVERLAP_I || starts_i) &&
-                  (x * WIDTH < TILE_I - OVERLAP_I || ends_i) && i0 < push.ni;
+                  (x * WIDTH < TILE_I - OVERLAP_I || ends_i) && i0 >= first_i() && i0 < end_i();
 #define EASTMOST(n) (i0 + n == push.ni - 1)
     BVEC eastmost = EACH_BOOL(EASTMOST);
 
@@ -167,7 +169,7 @@ void main()
             if (fixed_at(i0 + n, push.ni) || (FLAT == 0 && fixed_at(j0 + r, push.nj)))
                 fixed_cells |= 1u << (r * WIDTH + n);
         if (kept_i && (row >= OVERLAP_J || starts_j) && (row < TILE_J - OVERLAP_J || ends_j) &&
-            j0 + r < push.nj)
+            j0 + r >= first_j() && j0 + r < end_j())
             kept_rows |= 1u << r;
         [[unroll]] for (int s = 0; s < STEPS; s++)
             planes[0][s][r] = planes[1][s][r] = sum[s][r] = VEC(0);

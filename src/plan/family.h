@@ -58,12 +58,19 @@ typedef struct wfi_vector_problem {
     wf_vector_operation operation;
 } wfi_vector_problem;
 
+/* Cells along an axis; end 0: all. */
+typedef struct wfi_stencil_span {
+    uint32_t first, end;
+} wfi_stencil_span;
+
 /* A part of a grid along its slowest axis: what is updated, and what the arrays hold. */
 typedef struct wfi_stencil_part {
     uint32_t first, planes; /* planes 0: all, and the arrays hold all */
     int64_t origin;         /* the grid's plane that is the arrays' first */
     uint32_t held, steps;   /* steps: of a pass */
     bool ends; /* what the arrays hold is all there is: planes are counted from their first */
+    wfi_stencil_span i, j; /* that are updated; where they begin and end within the grid, along i at
+                            * multiples of WFI_STENCIL_ROW_UNIT and behind what a pass reads */
 } wfi_stencil_part;
 
 typedef struct wfi_stencil_problem {

@@ -7,34 +7,7 @@
 #include "core/command.h"
 #include "core/heap.h"
 #include "core/params.h"
-#include "kernels/stencil/stencil.h"
-#include "solve/halo_boxes.h"
-
-/* What a pass updates: the planes that neighbours need, below and above, and the others; or all. */
-enum { LOWER_PLANES, UPPER_PLANES, OTHER_PLANES, PIECES };
-
-struct wf_stencil_slab {
-    wf_device *device;
-    wf_stencil_params grid; /* its coefficients and tuning are the two below */
-    double *coefficients;
-    wf_tuning tuning;
-    wf_stencil_cut cut;
-    /* A block's own grid is what it holds of the whole one along i and j, its neighbours' cells
-     * among it: what a pass makes wrong at the ends of that reaches no further than the halo. */
-    wf_stencil_params local;
-    uint64_t plane_bytes;  /* of `local` */
-    wfi_part_axis axes[3]; /* i, j, k */
-    bool is_block;
-    wfi_halo_copier copier; /* a block's */
-    uint32_t first, end;    /* planes */
-    wfi_stencil_part held;  /* what the arrays hold */
-    bool whole;             /* too thin for pieces: all planes are updated at once */
-    wf_buffer *grids[2];    /* grids[now]: as it is */
-    uint32_t now;
-    wf_plan *(*plans)[PIECES]; /* by the steps of a pass, made when they are needed */
-    wfi_halos halos;
-    wfi_part_passes passes;
-};
+#include "solve/stencil_slab.h"
 
 /* ----------------------------------------------------------------------------------------- cuts */
 
@@ -110,20 +83,6 @@ static wfi_part_axis axis_of(const wf_stencil_slab *s, uint32_t n, uint32_t firs
         .begin = first, .end = end, .there = {around || first > 0, around || end < n}};
 }
 
-/* What the arrays hold along an axis. */
-static int64_t held_from(const wf_stencil_slab *s, int axis)
-{
-    const wfi_part_axis *a = &s->axes[axis];
-    return (int64_t)a->begin - (a->there[WFI_LOWER] ? s->cut.halo : 0);
-}
-
-static uint32_t held_cells(const wf_stencil_slab *s, int axis)
-{
-    const wfi_part_axis *a = &s->axes[axis];
-    return (uint32_t)((int64_t)a->end + (a->there[WFI_UPPER] ? s->cut.halo : 0) -
-                      held_from(s, axis));
-}
-
 /* What a block holds where the grid ends must be a grid of the stencil's: 2 radius + 1. */
 static uint32_t least_cells(const wf_stencil_slab *s)
 {
@@ -135,8 +94,6 @@ static bool is_part(const wf_stencil_slab *s, uint32_t n, uint32_t first, uint32
     return count <= n && first <= n - count && (count || !first) &&
            (!count || count == n || count >= least_cells(s));
 }
-
-#define ROW_CELLS 32 /* rows of blocks are as many of them, so that vectors are aligned */
 
 static wf_result hold_block(wf_stencil_slab *s, const wf_stencil_slab_params *params)
 {
@@ -157,23 +114,23 @@ static wf_result hold_block(wf_stencil_slab *s, const wf_stencil_slab_params *pa
     s->plane_bytes = s->cut.plane_bytes;
     if (!s->is_block)
         return WF_SUCCESS;
-    s->local.nx = held_cells(s, 0);
-    s->local.row_stride = (uint32_t)wfi_round_up(s->local.nx, ROW_CELLS);
+    s->local.nx = wfi_stencil_held_cells(s, 0);
+    s->local.row_stride = (uint32_t)wfi_round_up(s->local.nx, WFI_STENCIL_ROW_UNIT);
     if (!flat)
-        s->local.ny = held_cells(s, 1);
+        s->local.ny = wfi_stencil_held_cells(s, 1);
     s->plane_bytes =
         (uint64_t)s->local.row_stride * (flat ? 1 : s->local.ny) * wf_type_size(s->grid.type);
-    s->whole = true; /* boxes of all boundary cells leave together */
     return WF_SUCCESS;
 }
 
 static wf_result make_halos(wf_stencil_slab *s)
 {
     const uint64_t size = wf_type_size(s->grid.type), row = s->local.row_stride;
-    const wfi_halo_grid grid = {.bytes = s->held.held * s->plane_bytes,
-                                .row = row,
-                                .plane = s->plane_bytes / size,
-                                .origin = {held_from(s, 0), held_from(s, 1), s->held.origin}};
+    const wfi_halo_grid grid = {
+        .bytes = s->held.held * s->plane_bytes,
+        .row = row,
+        .plane = s->plane_bytes / size,
+        .origin = {wfi_stencil_held_from(s, 0), wfi_stencil_held_from(s, 1), s->held.origin}};
     for (int side = 0; side < WF_HALO_SIDES; side++) {
         wfi_halo_box box;
         if (wfi_halo_box_to(s->axes, s->cut.halo, side, &box))
@@ -198,7 +155,6 @@ static void find_held(wf_stencil_slab *s)
         last++;
     s->held =
         (wfi_stencil_part){.origin = origin, .held = (uint32_t)(last - origin), .ends = around};
-    s->whole = s->whole || s->end - s->first <= 2 * halo || !cut;
 }
 
 static wf_result make_grids(wf_stencil_slab *s)
@@ -235,6 +191,7 @@ static wf_result open_slab(wf_stencil_slab *s, const wf_stencil_slab_params *par
     if (result != WF_SUCCESS)
         return result;
     find_held(s);
+    wfi_stencil_cut_pieces(s);
     s->plans = result == WF_SUCCESS ? wfi_calloc(s->cut.steps + (size_t)1, sizeof *s->plans) : NULL;
     if (result == WF_SUCCESS && !s->plans)
         result = wfi_no_memory(log);
@@ -281,7 +238,7 @@ void wf_stencil_slab_destroy(wf_stencil_slab **handle)
         return;
     wfi_part_passes_close(&s->passes); /* it waits */
     for (uint32_t n = 0; s->plans && n <= s->cut.steps; n++)
-        for (int piece = 0; piece < PIECES; piece++)
+        for (uint32_t piece = 0; piece < s->piece_count; piece++)
             wf_plan_destroy(&s->plans[n][piece]);
     wfi_halo_copier_close(&s->copier);
     wfi_halos_destroy(&s->halos);
@@ -298,29 +255,10 @@ wf_result wf_stencil_slab_describe(const wf_stencil_slab *s, wf_plan_info *info)
     if (!s || !info)
         return WF_ERROR_INVALID_ARGUMENT;
     for (uint32_t n = 1; n <= s->cut.steps; n++)
-        for (int piece = PIECES; piece-- > 0;)
+        for (uint32_t piece = s->piece_count; piece-- > 0;)
             if (s->plans[n][piece])
                 return wf_plan_describe(s->plans[n][piece], info);
     return WF_NOT_READY;
-}
-
-/* The plans of passes of so many steps, the others' first so that it says most of them. */
-static wf_result make_plans(wf_stencil_slab *s, uint32_t steps)
-{
-    const uint32_t halo = s->cut.halo,
-                   begin[] = {s->first, s->end - halo, s->whole ? s->first : s->first + halo},
-                   end[] = {s->first + halo, s->end, s->whole ? s->end : s->end - halo};
-    wf_result result = WF_SUCCESS;
-    for (int piece = PIECES; piece-- > 0 && result == WF_SUCCESS;) {
-        if (s->plans[steps][piece] || (s->whole && piece != OTHER_PLANES))
-            continue;
-        wfi_stencil_part part = s->held;
-        part.first = begin[piece];
-        part.planes = end[piece] - begin[piece];
-        part.steps = steps;
-        result = wfi_stencil_plan_part(s->device, &s->local, &part, &s->plans[steps][piece]);
-    }
-    return result;
 }
 
 /* ----------------------------------------------------------------------------------------- data */
@@ -370,8 +308,9 @@ static wf_result move_cells(wf_stencil_slab *s, unsigned char *host, bool write)
     const uint64_t size = wf_type_size(s->grid.type), row = s->local.row_stride * size,
                    own = (s->axes[0].end - s->axes[0].begin) * size;
     const uint32_t rows = s->axes[1].end - s->axes[1].begin;
-    const uint64_t first = (uint64_t)((int64_t)s->axes[1].begin - held_from(s, 1)) * row +
-                           (uint64_t)((int64_t)s->axes[0].begin - held_from(s, 0)) * size;
+    const uint64_t first =
+        (uint64_t)((int64_t)s->axes[1].begin - wfi_stencil_held_from(s, 1)) * row +
+        (uint64_t)((int64_t)s->axes[0].begin - wfi_stencil_held_from(s, 0)) * size;
     unsigned char *plane = wfi_calloc(s->plane_bytes, 1);
     wf_result result = plane ? WF_SUCCESS : wfi_no_memory(&s->device->log);
     for (uint32_t k = s->first; k < s->end && result == WF_SUCCESS; k++) {
@@ -438,17 +377,20 @@ typedef struct slab_pass {
     wf_plan *const *plans; /* of its steps */
 } slab_pass;
 
-static wf_result record_piece(const slab_pass *p, VkCommandBuffer command_buffer, int piece)
+static wf_result record_pieces(const slab_pass *p, VkCommandBuffer command_buffer, bool early)
 {
     const wf_stencil_slab *s = p->slab;
     const wf_bindings bindings = {.size = sizeof bindings,
                                   .items = {[WF_STENCIL_IN] = {.buffer = s->grids[s->now]},
                                             [WF_STENCIL_OUT] = {.buffer = s->grids[1 - s->now]}}};
-    return p->plans[piece] ? wfi_plan_record(p->plans[piece], command_buffer, &bindings)
-                           : WF_SUCCESS;
+    wf_result result = WF_SUCCESS;
+    for (uint32_t n = 0; n < s->piece_count && result == WF_SUCCESS; n++)
+        if (s->pieces[n].early == early)
+            result = wfi_plan_record(p->plans[n], command_buffer, &bindings);
+    return result;
 }
 
-/* Takes the neighbours' planes, updates what they need, and leaves it to them. */
+/* Takes the neighbours' cells, updates what they need, and leaves it to them. */
 static wf_result record_early(void *user, VkCommandBuffer command_buffer)
 {
     const slab_pass *p = user;
@@ -456,19 +398,15 @@ static wf_result record_early(void *user, VkCommandBuffer command_buffer)
     wf_result result = record_halos(s, command_buffer, s->now, true);
     wfi_barrier(s->device, command_buffer);
     if (result == WF_SUCCESS)
-        result = record_piece(p, command_buffer, LOWER_PLANES);
-    if (result == WF_SUCCESS)
-        result = record_piece(p, command_buffer, UPPER_PLANES);
-    if (result == WF_SUCCESS && s->whole)
-        result = record_piece(p, command_buffer, OTHER_PLANES);
+        result = record_pieces(p, command_buffer, true);
     wfi_barrier(s->device, command_buffer);
     return result == WF_SUCCESS ? record_halos(s, command_buffer, 1 - s->now, false) : result;
 }
 
-/* The other planes need none of the neighbours'. */
+/* The inside needs none of the neighbours' cells. */
 static wf_result record_late(void *user, VkCommandBuffer command_buffer)
 {
-    return record_piece(user, command_buffer, OTHER_PLANES);
+    return record_pieces(user, command_buffer, false);
 }
 
 static wf_result check_pass(wf_stencil_slab *s, uint32_t steps, bool under_way)
@@ -477,12 +415,12 @@ static wf_result check_pass(wf_stencil_slab *s, uint32_t steps, bool under_way)
         return wfi_fail(&s->device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_stencil_slab_pass: a pass makes 1 to %u steps, one behind the other",
                         s->cut.steps);
-    return make_plans(s, steps);
+    return wfi_stencil_plan_pieces(s, steps);
 }
 
 static wfi_pass_parts parts_of(slab_pass *p)
 {
-    return (wfi_pass_parts){record_early, p->slab->whole ? NULL : record_late, p};
+    return (wfi_pass_parts){record_early, wfi_stencil_has_inside(p->slab) ? record_late : NULL, p};
 }
 
 static wf_result begin_pass(wf_stencil_slab *s, uint32_t steps)

@@ -8,79 +8,12 @@
 #include <cmocka.h>
 
 #include "harness.h"
+#include "stencil_grid.h"
 
 #define STEPS 7 /* which leaves a remainder for two and three steps a pass */
 #define MOST_SLABS 3
-#define MOST_TAPS 125
 
 typedef enum way { CARRIED, BOUND, FORGOTTEN } way; /* FORGOTTEN: a planted fault */
-
-typedef struct problem {
-    wf_stencil_params params;
-    wf_tuning tuning;
-    wf_constant steps;
-    double coefficients[MOST_TAPS];
-    uint32_t planes;
-    size_t plane_bytes;
-    unsigned char *in, *expected, *out;
-} problem;
-
-static void make_problem(problem *p, wf_stencil_params params, const char *variant, uint32_t steps)
-{
-    test_random random = {test_seed()};
-    *p = (problem){.params = params, .steps = {"steps", steps}};
-    p->tuning = (wf_tuning){.size = sizeof p->tuning,
-                            .variant = variant,
-                            .constants = &p->steps,
-                            .constant_count = steps > 1};
-    p->params.size = sizeof p->params;
-    p->params.steps = STEPS;
-    p->params.coefficients = p->coefficients;
-    p->params.tuning = &p->tuning;
-    p->planes = params.nz ? params.nz : params.ny;
-    p->plane_bytes = (size_t)params.nx * (params.nz ? params.ny : 1) * wf_type_size(params.type);
-    for (int i = 0; i < MOST_TAPS; i++)
-        p->coefficients[i] = test_random_uniform(&random) / MOST_TAPS;
-    const size_t bytes = p->planes * p->plane_bytes;
-    p->in = malloc(bytes);
-    p->expected = malloc(bytes);
-    p->out = malloc(bytes);
-    assert_true(p->in && p->expected && p->out);
-    for (size_t i = 0; i < bytes / wf_type_size(params.type); i++)
-        wf_element_set(params.type, p->in, i, test_random_uniform(&random));
-}
-
-static void free_problem(problem *p)
-{
-    free(p->in);
-    free(p->expected);
-    free(p->out);
-}
-
-static void run_whole(wf_device *device, problem *p)
-{
-    const size_t bytes = p->planes * p->plane_bytes;
-    wf_plan *plan = NULL;
-    wf_buffer *buffers[3] = {NULL, NULL, NULL};
-    assert_int_equal(wf_stencil_plan(device, &p->params, &plan), WF_SUCCESS);
-    const uint64_t workspace = wf_plan_workspace(plan);
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(wf_buffer_create(device,
-                                          i < 2       ? bytes
-                                          : workspace ? workspace
-                                                      : 4,
-                                          WF_MEMORY_DEVICE, &buffers[i]),
-                         WF_SUCCESS);
-    const wf_bindings bindings = {.size = sizeof bindings,
-                                  .items = {{.buffer = buffers[0]}, {.buffer = buffers[1]}},
-                                  .workspace = {.buffer = buffers[2]}};
-    assert_int_equal(wf_buffer_write(buffers[0], 0, p->in, bytes), WF_SUCCESS);
-    assert_int_equal(wf_plan_run(plan, &bindings), WF_SUCCESS);
-    assert_int_equal(wf_buffer_read(buffers[1], 0, p->expected, bytes), WF_SUCCESS);
-    wf_plan_destroy(&plan);
-    for (int i = 0; i < 3; i++)
-        wf_buffer_destroy(&buffers[i]);
-}
 
 typedef struct slabs {
     uint32_t count, turn;
@@ -137,7 +70,8 @@ static void bind_all(slabs *s)
     }
 }
 
-static void open_slabs(wf_device *device, const problem *p, const uint32_t *begin, slabs *s)
+static void open_slabs(wf_device *device, const test_stencil_grid *p, const uint32_t *begin,
+                       slabs *s)
 {
     for (uint32_t i = 0; i < s->count; i++) {
         const wf_stencil_slab_params params = {.size = sizeof params,
@@ -181,7 +115,8 @@ static void run_passes(slabs *s, uint32_t most)
 }
 
 /* Whether the slabs give the grid that the whole gives. */
-static bool run_cut(wf_device *device, problem *p, const uint32_t *begin, uint32_t count, way how)
+static bool run_cut(wf_device *device, test_stencil_grid *p, const uint32_t *begin, uint32_t count,
+                    way how)
 {
     slabs s = {.count = count, .way = how, .around = p->params.border == WF_BORDER_PERIODIC};
     wf_stencil_cut cut = {.size = sizeof cut};
@@ -201,20 +136,21 @@ static bool run_cut(wf_device *device, problem *p, const uint32_t *begin, uint32
         assert_int_equal(wf_stencil_slab_read(s.parts[i], p->out + begin[i] * p->plane_bytes),
                          WF_SUCCESS);
     close_slabs(&s);
-    return memcmp(p->out, p->expected, p->planes * p->plane_bytes) == 0;
+    return test_stencil_grid_is_right(p);
 }
 
 static void check(wf_device *device, wf_stencil_params params, const char *variant, uint32_t steps)
 {
-    problem p;
-    make_problem(&p, params, variant, steps);
+    test_stencil_grid p;
+    params.steps = STEPS;
+    test_stencil_grid_make(&p, params, variant, steps);
     const uint32_t begin[] = {0, p.planes / 2 + 1, p.planes - p.planes / 4, p.planes},
                    two[] = {0, p.planes / 3 + 1, p.planes};
-    run_whole(device, &p);
+    test_stencil_run_whole(device, &p);
     assert_true(run_cut(device, &p, begin, 3, CARRIED));
     assert_true(run_cut(device, &p, two, 2, BOUND));
     assert_false(run_cut(device, &p, begin, 3, FORGOTTEN));
-    free_problem(&p);
+    test_stencil_grid_free(&p);
 }
 
 static void slabs_are_the_whole(void **state)
@@ -236,9 +172,10 @@ static void slabs_are_the_whole(void **state)
 
 static void bad_requests(void **state)
 {
-    problem p;
+    test_stencil_grid p;
     wf_stencil_slab *s = NULL;
-    make_problem(&p, (wf_stencil_params){.nx = 16, .ny = 9, .nz = 20}, "time", 2);
+    test_stencil_grid_make(&p, (wf_stencil_params){.nx = 16, .ny = 9, .nz = 20, .steps = STEPS},
+                           "time", 2);
     wf_stencil_slab_params params = {
         .size = sizeof params, .grid = &p.params, .first_plane = 3, .planes = 1};
     const wf_halo_bindings nothing = {.size = sizeof nothing};
@@ -258,7 +195,7 @@ static void bad_requests(void **state)
     assert_int_equal(wf_stencil_slab_read(s, p.out), WF_ERROR_INVALID_ARGUMENT);
     test_expect_errors(false);
     wf_stencil_slab_destroy(&s); /* with a pass under way */
-    free_problem(&p);
+    test_stencil_grid_free(&p);
 }
 
 int main(void)

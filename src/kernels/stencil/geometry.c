@@ -37,19 +37,21 @@ wfi_stencil_tile wfi_stencil_tile_of(const wfi_point *point)
                               ends ? overlap_i : 0, ends ? overlap_j : 0};
 }
 
-/* Work-groups along i or j: a tile at an end of the grid updates `more` cells. */
-static uint64_t groups_along(uint64_t cells, int64_t tile, int64_t more)
+/* Work-groups along i or j, of n cells: a tile at an end of the grid updates `more` cells. */
+static uint64_t groups_along(uint64_t n, wfi_stencil_span span, int64_t tile, int64_t more)
 {
-    const uint64_t ends = 2 * (uint64_t)more;
+    const uint64_t end = span.end ? span.end : n, cells = end - span.first;
+    const uint64_t ends = (UINT64_C(0) + (span.first == 0) + (end == n)) * (uint64_t)more;
     return cells > ends ? (cells - ends + (uint64_t)tile - 1) / (uint64_t)tile : 1;
 }
 
 void wfi_stencil_groups(const wfi_point *point, uint64_t groups[2])
 {
     const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
+    const wfi_stencil_part *part = &point->problem->stencil.part;
     const wfi_stencil_tile tile = wfi_stencil_tile_of(point);
-    groups[0] = groups_along(a.ni, tile.i, tile.more_i);
-    groups[1] = groups_along(a.nj, tile.j, tile.more_j);
+    groups[0] = groups_along(a.ni, part->i, tile.i, tile.more_i);
+    groups[1] = groups_along(a.nj, part->j, tile.j, tile.more_j);
 }
 
 uint64_t wfi_stencil_columns(const wfi_point *point)
@@ -80,6 +82,7 @@ void wfi_stencil_constants(const wfi_point *point, wfi_pipeline_desc *desc)
         {STENCIL_ID_FLAT, p->dimensions == 2},
         {STENCIL_ID_EVEN, (p->unit_x ? p->unit_x : p->nx) % wfi_stencil_width(point) == 0},
         {STENCIL_ID_ALIGNED, wfi_stencil_rows_hold_vectors(point)},
+        {STENCIL_ID_PIECE, p->part.i.end != 0 || p->part.j.end != 0},
         {STENCIL_ID_STOP_AT, p->stoppable ? wfi_stencil_taps(p) : 0}};
     for (size_t i = 0; i < WFI_COUNT(all); i++)
         wfi_pipeline_constant(desc, all[i].id, all[i].value);

@@ -11,7 +11,7 @@
 typedef struct wfi_stencil_push {
     int32_t ni, nj, nk;
     uint32_t row, plane, base_in, base_out;
-    int32_t first, end;
+    int32_t first, end, first_i, end_i, first_j, end_j;
 } wfi_stencil_push;
 
 extern const wfi_variant wfi_stencil_naive, wfi_stencil_march, wfi_stencil_vector, wfi_stencil_time,

@@ -30,6 +30,9 @@ bool wfi_stencil_problem_of(const wf_stencil_params *params, wfi_stencil_problem
  * that is 0 the plan does nothing. All are of the type that is computed with. */
 #define WFI_STENCIL_COEFFICIENTS 2
 
+/* Where rows of several arrays are cut alike, so that vectors and lines of memory stay whole. */
+#define WFI_STENCIL_ROW_UNIT 32
+
 /* Cells along i that a work-item updates. */
 uint32_t wfi_stencil_width(const wfi_point *point);
 /* Cells that a work-group updates along i, j, k, and how many more it updates at an end of the grid

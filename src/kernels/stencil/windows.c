@@ -87,7 +87,11 @@ static wf_result add_dispatch(wf_plan *plan, const pass_piece *d, uint64_t first
                              .row = (uint32_t)a.row,
                              .plane = (uint32_t)a.plane,
                              .first = (int32_t)first,
-                             .end = (int32_t)end};
+                             .end = (int32_t)end,
+                             .first_i = (int32_t)p->part.i.first,
+                             .end_i = p->part.i.end ? (int32_t)p->part.i.end : (int32_t)a.ni,
+                             .first_j = (int32_t)p->part.j.first,
+                             .end_j = p->part.j.end ? (int32_t)p->part.j.end : (int32_t)a.nj};
     const uint64_t tile_k = (uint64_t)wfi_stencil_tile_of(d->point).k;
     uint64_t groups[3] = {0, 0, (end - first + tile_k - 1) / tile_k};
     const uint64_t taps = wfi_stencil_taps(p) + (p->stoppable ? UINT64_C(1) : 0);
