@@ -39,7 +39,7 @@ static const wfi_quirk table[] = {
                 "be full and of 128 work-items (seen of Mesa 25.0.7)",
         .instead = "products whose slices are subgroups have slices of 64 work-items",
         .reference = "docs/devices.md",
-        .test = "tests/quirks/turnip_full_subgroups.comp",
+        .test = "tests/quirks/turnip_full_subgroups.comp (./dev test-vendors)",
     },
     {
         .driver_id = VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA,
