@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -155,7 +156,8 @@ static void chosen_points_do_not_spill(void **state)
     check_fixed(&t);
     if (!t.device->caps.push_descriptors) /* else test_matmul_spills.c does, with all pipelines */
         check_products(&t);
-    for (int i = 0; i < DRAWN; i++)
+    const int drawn = getenv("WAVEFIT_TEST_QUICK") ? DRAWN / 2 : DRAWN;
+    for (int i = 0; i < drawn; i++)
         check_drawn(&t, &random);
     test_expect_errors(false);
     printf("%u kernels compiled, %u problems refused; seed %llu\n", t.compiled, t.refused,
