@@ -267,6 +267,7 @@ expect 0 'occupancy 25 %: 16 of 64 subgroups in 16 work-groups, limited by work-
 expect 0 'of the same generation: nvidia:sm37, nvidia:sm30' occupancy --target K20
 expect 0 '^ +128 +100 % +64 of 64  nothing +#+  highest$' occupancy --target K20
 expect 0 '^ +256 +19 % +12 of 64 +registers' occupancy --target navi31 --registers 228 --subgroup 64
+expect 0 '^Turing \(nvidia:sm75\)' occupancy --target nvk:164
 expect 0 '"schema": "wavefit-occupancy/1"' occupancy --target A770 --registers 129 --json -
 expect 1 'nosuch.json: No such file' devices --profile nosuch.json
 expect 1 'small.mtx: ' devices --profile "$data/small.mtx"

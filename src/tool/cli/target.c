@@ -185,6 +185,12 @@ const char *wfi_target_name(uint32_t index)
     return rows[index].name;
 }
 
+const char *wfi_target_usual(const char *target)
+{
+    const target_row *row = row_of(target);
+    return row ? row->name : NULL;
+}
+
 int wfi_target_check(const char **target)
 {
     const target_row *row = row_of(*target);

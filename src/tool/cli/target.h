@@ -15,6 +15,8 @@ int wfi_target_select(const char **target, char **argv);
 uint32_t wfi_target_count(void);
 const char *wfi_target_name(uint32_t index);
 int wfi_target_check(const char **target);
+/* The usual name of a target that may be named by the driver's number; NULL: it is none. */
+const char *wfi_target_usual(const char *target);
 /* Has the processes that this one starts from now on find the target's driver, with the shim in
  * front of it. False, and why: what it needs is not here. */
 bool wfi_target_prepare(const char *target, char *reason, size_t bytes);

@@ -8,6 +8,7 @@
 #include "io/occupancy.h"
 #include "tool/cli/options.h"
 #include "tool/cli/table.h"
+#include "tool/cli/target.h"
 #include "tool/cli/wrap.h"
 #include "tool/commands/commands.h"
 
@@ -48,7 +49,8 @@ static int parse(arguments *args)
 {
     char names[1024];
     wf_architecture *a = &args->architecture;
-    if (wf_architecture_find(args->target, &args->index) != WF_SUCCESS) {
+    const char *usual = wfi_target_usual(args->target);
+    if (wf_architecture_find(usual ? usual : args->target, &args->index) != WF_SUCCESS) {
         list_names(names, sizeof names, NULL, NULL);
         return wfi_usage_error("--target: nothing is published of '%s'; there are %s, and the "
                                "names of their devices",

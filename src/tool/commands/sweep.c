@@ -191,6 +191,18 @@ static void add_bar(wfi_table *table, int row, int column, double fraction, cons
     wfi_table_set(table, row, column, "%s%s", bar, behind);
 }
 
+/* "-": the compiler tells of none. */
+static void add_registers(wfi_table *table, int row, const wf_kernel_info *kernel)
+{
+    char text[32] = "-";
+    if (kernel->registers)
+        snprintf(text, sizeof text, "%u", kernel->registers);
+    if (kernel->spilled)
+        wfi_table_set(table, row, 2, "%s, %u spilled", text, kernel->spilled);
+    else
+        wfi_table_set(table, row, 2, "%s", text);
+}
+
 static void add_row(wfi_table *table, const wfi_result_case *c, const sweep *s,
                     const wfi_result_case *best)
 {
@@ -206,8 +218,7 @@ static void add_row(wfi_table *table, const wfi_result_case *c, const sweep *s,
     if (c->occupancy_limit)
         wfi_table_set(table, row, 4, "%s", c->occupancy_limit);
     if (s->compiles) {
-        wfi_table_set(table, row, 2, kernel->spilled ? "%u, %u spilled" : "%u", kernel->registers,
-                      kernel->spilled);
+        add_registers(table, row, kernel);
         add_bar(table, row, 5, c->occupancy, "");
         return;
     }
