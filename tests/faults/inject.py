@@ -10,10 +10,11 @@ that place fails, and by the result. Most calls reach the same place again, so t
 the same result is one class over all commands: its first call fails in the first command that
 reaches it, its last one in the last command, and a sample is drawn of all other calls.
 
-usage: inject.py TOOL [--every | --rest N] [--calls N] [--allocations N] [--less N] [--seed N]
-                 [--jobs N] [--only COMMAND] [--part I/N] [--seconds N]
+usage: inject.py TOOL [--every | --lasts N | --rest N] [--calls N] [--allocations N] [--less N]
+                 [--seed N] [--jobs N] [--only COMMAND] [--part I/N] [--seconds N]
   TOOL            wavefit, linked with tests/faults/allocations.c, on the driver of faulty_icd.c
   --every         each call with each result, not the first and the last of a class alone
+  --lasts N       the last calls of N classes of Vulkan's calls, and of N of allocations, alone
   --rest N        how many are drawn of the rest (1000)
   --calls N       a sample of N classes of Vulkan's calls, by their first calls; none of the rest
   --allocations N the same of allocations
@@ -210,6 +211,8 @@ class Faults:
         if options.every:
             return {"every call": self.every()}
         firsts, lasts = self.firsts(), self.lasts()
+        if options.lasts is not None:
+            return {"last of a class": draw(lasts, options.lasts, options.seed)}
         if count is not None:
             return {"first of a class": draw(firsts, count, options.seed)}
         known = {(str(case), *fault.values()) for case, fault in firsts + lasts}
@@ -233,6 +236,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool")
     parser.add_argument("--every", action="store_true")
+    parser.add_argument("--lasts", type=int)
     parser.add_argument("--rest", type=int, default=1000)
     parser.add_argument("--calls", type=int)
     parser.add_argument("--allocations", type=int)
