@@ -1,10 +1,10 @@
 /* A Vulkan driver for tests: lavapipe (REAL_ICD), but making a compute pipeline whose
  * specialization constant ID has VALUE, as WAVEFIT_FAULT="crash|exit|hang|lost ID VALUE" asks,
- * crashes, ends the process, never returns (and then makes the file WAVEFIT_FAULT_MARK), or loses
- * the device; with
- * "dead N" every submission after more than N dispatches were recorded loses it; its memory budget
- * is WAVEFIT_BUDGET bytes; and with WAVEFIT_FAIL="FUNCTION N CODE" the N-th call of vkQueueSubmit,
- * vkWaitForFences or vkQueueWaitIdle fails with that VkResult, with "N+" each from the N-th on; a
+ * crashes, ends the process, never returns (and then writes the process's number into the file
+ * WAVEFIT_FAULT_MARK), or loses the device; with "dead N" every submission after more than N
+ * dispatches were recorded loses it; its memory budget is WAVEFIT_BUDGET bytes; and with
+ * WAVEFIT_FAIL="FUNCTION N CODE" the N-th call of vkQueueSubmit, vkWaitForFences or
+ * vkQueueWaitIdle fails with that VkResult, with "N+" each from the N-th on; a
  * part of the name, "Wait", stands for all that have it. A wait that fails has not waited; a
  * submission that fails with VK_ERROR_DEVICE_LOST was made all the same, as Vulkan allows. The
  * calls are counted in the file WAVEFIT_FAIL_COUNT. WAVEFIT_SLOW="COUNT FACTOR": the first COUNT
@@ -82,8 +82,10 @@ static void hang(void)
 {
     const char *mark = getenv("WAVEFIT_FAULT_MARK");
     FILE *file = mark ? fopen(mark, "w") : NULL;
-    if (file)
+    if (file) {
+        fprintf(file, "%ld\n", (long)getpid());
         fclose(file);
+    }
     for (;;)
         pause();
 }

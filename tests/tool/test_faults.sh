@@ -89,14 +89,16 @@ if [ -z "${WAVEFIT_TEST_WINDOWS:-}" ]; then # compiles for what is there alone
         >out 2>err &
     explain=$!
     for _ in $(seq 600); do
-        [ -e hangs ] && break
+        [ -s hangs ] && break
         sleep 0.1
     done
-    kill -TERM "$explain"
-    sleep 0.5
-    kill -TERM "$explain" 2>wait.log
+    for _ in $(seq 100); do # the second one ends it
+        kill -TERM "$explain" 2>wait.log || break
+        sleep 0.5
+    done
     wait "$explain" 2>wait.log
     [ $? = 143 ] || bad 'a compiler that hangs: not ended by a signal'
+    kill -KILL "$(cat hangs)" 2>wait.log && bad 'a compiler that hangs: its process is left'
     rm -f hangs
 fi
 

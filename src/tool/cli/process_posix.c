@@ -164,6 +164,8 @@ static void pass_on(int number)
 bool wfi_process_begin_again(char **argv, wfi_process_end *end)
 {
     static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    /* Not signal(), whose handler is gone after the first signal on some systems. */
+    const struct sigaction passes = {.sa_handler = pass_on};
     struct sigaction now;
     char path[MOST_PATH];
     int status = 0;
@@ -179,7 +181,7 @@ bool wfi_process_begin_again(char **argv, wfi_process_end *end)
         return false;
     for (size_t i = 0; i < WFI_COUNT(ends); i++)
         if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            signal(ends[i], pass_on);
+            sigaction(ends[i], &passes, NULL);
     if (!wait_for(begun, false, &status))
         return false;
     if (WIFEXITED(status) && WEXITSTATUS(status) != NOT_STARTED)
