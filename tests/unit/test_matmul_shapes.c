@@ -46,6 +46,20 @@ static void few_tiles_are_split(void **state)
         }
 }
 
+/* One part more would be too many work-groups, too many parts or too short ones. */
+static void parts_fill_work_groups(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < 20000; i++) {
+        const double tiles = 1 + i % 211, groups = 1 + i * 7 % 1151;
+        const wfi_matmul_problem product = wfi_matmul_plain(64, 64, 1 + i * 13 % 9001);
+        const double parts = wfi_matmul_split_for(&product, tiles, groups), more = parts + 1;
+        assert_true(parts == 1 ||
+                    (tiles * parts <= groups && parts <= 64 && (double)product.k >= 64 * parts));
+        assert_true(tiles * more > groups || more > 64 || (double)product.k < 64 * more);
+    }
+}
+
 /* GPUs whose rates nobody measured, by what is published of their compute units. */
 static wf_caps published_card(uint32_t vendor, const char *name, uint32_t units)
 {
@@ -188,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_tiles_are_split),
+        cmocka_unit_test(parts_fill_work_groups),
         cmocka_unit_test(published_units_choose_blocks),
         cmocka_unit_test(short_sums_of_odd_rows_are_stored_side_by_side),
         cmocka_unit_test(times_grow_with_work_and_waves),

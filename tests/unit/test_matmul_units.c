@@ -1,13 +1,16 @@
 /* When the model lets work-groups of matrix units share tiles: where an H100 was measured to gain.
  * */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "core/vendors.h"
 #include "kernels/families.h"
+#include "kernels/matmul/matrix_time.h"
 #include "picking.h"
 #include "profiles/matmul.h"
 
@@ -128,6 +131,31 @@ static void few_tiles_are_split(void **state)
     }
 }
 
+/* Work-groups of these fill whole waves, although those of no one size of tile do. */
+static void waves_are_full(void **state)
+{
+    static const uint64_t shapes[][3] = {
+        {4912, 944, 544}, {960, 4848, 560}, {4928, 880, 384}, {424, 256, 8176}};
+    (void)state;
+    const wf_caps caps = device_of(WFI_NVIDIA);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const wfi_problem problem = {
+            .family = WF_FAMILY_MATMUL,
+            .type = WF_TYPE_F16,
+            .matmul = wfi_matmul_plain(shapes[i][0], shapes[i][1], shapes[i][2])};
+        const wfi_point point = point_of(&caps, &problem);
+        const double groups = wfi_matmul_tile_count(&problem.matmul,
+                                                    wfi_point_value(&point, MATMUL_ID_TILE_M, 1),
+                                                    wfi_point_value(&point, MATMUL_ID_TILE_N, 1)) *
+                              wfi_point_value(&point, MATMUL_ID_SPLIT_K, 1),
+                     waves = groups / (caps.compute_units * wfi_matmul_matrix_resident(&point));
+        if (waves / ceil(waves) < 0.8)
+            fail_msg("%llux%llux%llu: %.0f work-groups, %.2f waves",
+                     (unsigned long long)shapes[i][0], (unsigned long long)shapes[i][1],
+                     (unsigned long long)shapes[i][2], groups, waves);
+    }
+}
+
 /* Rates that were measured on another device choose otherwise. */
 static void choices_follow_rates(void **state)
 {
@@ -176,6 +204,7 @@ int main(void)
         cmocka_unit_test(what_was_not_measured_is_not_shared),
         cmocka_unit_test(refits_by_the_size),
         cmocka_unit_test(few_tiles_are_split),
+        cmocka_unit_test(waves_are_full),
         cmocka_unit_test(choices_follow_rates),
         cmocka_unit_test(short_sums_are_for_matrix_units),
     };

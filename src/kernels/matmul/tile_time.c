@@ -22,6 +22,7 @@
 #define SHARERS 2            /* work-groups a compute unit that share tiles by stream-K */
 #define MOST_STORED_STEPS 64 /* of a sum, beside which storing C decides */
 #define SEEN_MEMORY 1.25     /* of the time that memory takes for operands that no cache holds */
+#define HIDDEN 0.1           /* of the time of work beside memory that takes longer */
 #define GATHERED_COST 0.5    /* of what the same elements cost where none are side by side */
 #define TURN 0.03            /* of a wave's time: slices of k add up four sums of each work-item */
 #define LEAST_REUSE 1000 /* times that an element is used, at least: bench/notes/matmul.md#loops */
@@ -122,12 +123,6 @@ static double words(const wfi_point *point)
     return point->problem->type == WF_TYPE_F64 ? 2 : 1;
 }
 
-/* Tiles that work-groups share are not stored side by side. */
-static bool gathers_all(const wfi_point *point)
-{
-    return wfi_matmul_gathers(point) && !wfi_point_value(point, MATMUL_ID_STREAM_K, 0);
-}
-
 static work_group describe(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -139,7 +134,7 @@ static work_group describe(const wfi_point *point)
                  block = v[MATMUL_ID_THREAD_M] + v[MATMUL_ID_THREAD_N],
                  narrow = ((bits & 1 ? 0 : m) + (bits & 2 ? 0 : n)) / (m + n),
                  bytes = (m + n) * k * 4 * w, split_k = v[MATMUL_ID_SPLIT_K],
-                 columns = v[MATMUL_ID_THREAD_N] * (gathers_all(point) ? GATHERED_COST : 1);
+                 columns = v[MATMUL_ID_THREAD_N] * (wfi_matmul_gathers(point) ? GATHERED_COST : 1);
     work_group g = {.step = {[WFI_RATE_MULTIPLY_ADD] = m * n * k * w,
                              [WFI_RATE_LOAD_BYTE] = bytes,
                              [WFI_RATE_NARROW_BYTE] = bytes * narrow},
@@ -207,7 +202,9 @@ void wfi_matmul_tile_terms(const wfi_point *point, const wfi_rates *r, double te
     memset(terms, 0, WFI_RATES * sizeof *terms);
     terms[WFI_RATE_START] = 1;
     if (shared > 0) {
-        const double left = fmod(g.groups, shared);
+        const double left = fmod(g.groups, shared), whole = g.groups / shared;
+        g.outputs *= whole;
+        g.narrow_outputs *= whole;
         g.steps = ceil(g.groups * g.steps / shared);
         g.groups = shared;
         g.held = fmax(g.held, shared / units);
@@ -222,7 +219,8 @@ void wfi_matmul_tile_terms(const wfi_point *point, const wfi_rates *r, double te
     const double memory[WFI_RATES] = {
         [WFI_RATE_START] = 1, [WFI_RATE_MEMORY_BYTE] = SEEN_MEMORY * bytes};
     if (bytes >= WFI_LEAST_REVERSED && time_of(r, memory) > time_of(r, terms))
-        memcpy(terms, memory, sizeof memory);
+        for (int i = 0; i < WFI_RATES; i++)
+            terms[i] = memory[i] + HIDDEN * terms[i];
     if (pack) {
         terms[WFI_RATE_DISPATCH] += 1;
         terms[WFI_RATE_PACK_BYTE] += wfi_matmul_pack_bytes(point, pack);
@@ -249,19 +247,28 @@ static void try_point(wfi_point *best, double *least, const wfi_point *trial)
     memcpy(best->values, trial->values, sizeof best->values);
 }
 
-/* With every split_k that leaves parts of some length and fills the device, and with stream-K. */
+uint32_t wfi_matmul_split_for(const wfi_matmul_problem *p, double tiles, double groups)
+{
+    const double most = fmin(floor((double)p->k / LEAST_STEPS), MOST_SPLIT_K);
+    return (uint32_t)fmax(1, fmin(floor(groups / tiles), most));
+}
+
+/* With the most parts of the sum of which each compute unit has no more than one to MOST_GROUPS,
+ * and with stream-K. */
 static void try_splits(wfi_point *best, double *least, wfi_point *trial, bool shared)
 {
-    const wfi_matmul_problem *p = &trial->problem->matmul;
     uint32_t *v = trial->values;
     const double units = units_of(trial),
-                 tiles = wfi_matmul_tile_count(p, v[MATMUL_ID_TILE_M], v[MATMUL_ID_TILE_N]);
+                 tiles = wfi_matmul_tile_count(&trial->problem->matmul, v[MATMUL_ID_TILE_M],
+                                               v[MATMUL_ID_TILE_N]);
     v[MATMUL_ID_SPLIT_K] = 1;
     try_point(best, least, trial);
-    for (uint32_t s = 2;
-         s <= MOST_SPLIT_K && tiles * s <= MOST_GROUPS * units && p->k / s >= LEAST_STEPS; s *= 2) {
+    for (uint32_t groups = 1, s = 1; groups <= MOST_GROUPS; groups++) {
+        const uint32_t before = s;
+        s = wfi_matmul_split_for(&trial->problem->matmul, tiles, groups * units);
         v[MATMUL_ID_SPLIT_K] = s;
-        try_point(best, least, trial);
+        if (s > before)
+            try_point(best, least, trial);
     }
     if (shared && tiles >= units) {
         v[MATMUL_ID_SPLIT_K] = 1;

@@ -46,4 +46,8 @@ typedef struct wfi_matmul_blocks {
  * block is legal. */
 double wfi_matmul_fastest_block(wfi_point *point, const wfi_matmul_blocks *blocks);
 
+/* Parts of the sum that make at most so many work-groups of so many tiles; 1 where there are more
+ * tiles, or parts would be short. */
+uint32_t wfi_matmul_split_for(const wfi_matmul_problem *p, double tiles, double groups);
+
 #endif

@@ -10,6 +10,7 @@
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/pack.h"
 #include "kernels/matmul/shape.h"
+#include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
 #include "core/architectures.h"
@@ -413,18 +414,27 @@ static void refit(wfi_point *point)
             set_stream_k(point, &blocks[i]);
 }
 
-/* Blocks that predicted times decide between: those above, and others that few tiles want. */
+/* Blocks that predicted times decide between: those above, others that few tiles want, and more
+ * sizes, so that one of them fills the last wave (bench/notes/matmul-matrix-units.md#waves). */
 static const block more_blocks[] = {
     {128, 128, 32, 32, 64, 1, 1, 0, 0}, {128, 128, 64, 32, 64, 1, 1, 0, 0},
     {64, 128, 64, 32, 64, 1, 1, 0, 0},  {128, 64, 64, 32, 32, 1, 1, 0, 0},
     {64, 64, 32, 32, 32, 1, 1, 0, 0},   {64, 64, 64, 32, 32, 2, 1, 0, 0},
     {64, 64, 128, 32, 32, 2, 1, 0, 0},  {32, 64, 128, 16, 32, 4, 1, 0, 0},
     {32, 32, 64, 16, 16, 2, 1, 0, 0},   {32, 32, 128, 16, 16, 4, 1, 0, 0},
-    {16, 64, 128, 16, 16, 4, 1, 0, 0},
+    {16, 64, 128, 16, 16, 4, 1, 0, 0},  {192, 192, 48, 96, 48, 1, 1, 0, 0},
+    {192, 128, 64, 48, 64, 1, 1, 0, 0}, {192, 160, 64, 48, 80, 1, 1, 0, 0},
+    {160, 128, 64, 80, 32, 1, 1, 0, 0}, {128, 160, 64, 32, 80, 1, 1, 0, 0},
+    {96, 256, 64, 48, 64, 1, 1, 0, 0},  {96, 192, 64, 48, 48, 1, 1, 0, 0},
+    {192, 96, 64, 48, 48, 1, 1, 0, 0},  {128, 96, 64, 32, 48, 1, 1, 0, 0},
+    {64, 256, 64, 32, 64, 1, 1, 0, 0},  {64, 192, 64, 32, 48, 1, 1, 0, 0},
+    {192, 64, 64, 48, 32, 1, 1, 0, 0},  {96, 96, 64, 48, 48, 2, 1, 0, 0},
+    {96, 64, 64, 48, 32, 2, 1, 0, 0},   {64, 96, 64, 32, 48, 2, 1, 0, 0},
+    {128, 32, 64, 32, 16, 1, 1, 0, 0},  {64, 32, 128, 32, 16, 4, 1, 0, 0},
+    {32, 96, 64, 16, 48, 2, 1, 0, 0},   {64, 160, 64, 32, 80, 2, 1, 0, 0},
+    {160, 64, 64, 80, 32, 2, 1, 0, 0},  {96, 160, 64, 48, 80, 2, 1, 0, 0},
 };
-#define MOST_SPLIT_K 64
-#define MOST_GROUPS 8  /* for a compute unit, of a product whose sum is split */
-#define LEAST_STEPS 64 /* of the sum, in each of split_k parts */
+#define MOST_GROUPS 8 /* for a compute unit, of a product whose sum is split */
 
 /* Keeps the trial where it is legal and faster than the best so far. */
 static void try_timed(const wfi_point *trial, wfi_point *point, double *best)
@@ -446,12 +456,12 @@ static void try_splits(const block *b, uint32_t pack, wfi_point *point, double *
     const double units = wfi_matmul_units(point->caps),
                  count = wfi_matmul_tile_count(p, b->tile_m, b->tile_n);
     wfi_point trial = *point;
-    for (uint32_t split_k = 1;
-         split_k == 1 || (split_k <= MOST_SPLIT_K && count * split_k <= MOST_GROUPS * units &&
-                          p->k / split_k >= LEAST_STEPS);
-         split_k *= 2) {
+    for (uint32_t groups = 0, split_k = 0; groups <= MOST_GROUPS; groups++) {
+        const uint32_t before = split_k;
+        split_k = wfi_matmul_split_for(p, count, groups * units);
         set_block(&trial, b, split_k, pack);
-        try_timed(&trial, point, best);
+        if (split_k > before)
+            try_timed(&trial, point, best);
     }
     set_block(&trial, b, 1, pack);
     if (b->time > 0 && may_share(&trial, b)) {
