@@ -43,7 +43,8 @@ void wfi_scratch_give_back(wf_device *device, wfi_scratch *scratch)
 {
     if (scratch->arena)
         wf_arena_reset(scratch->arena);
-    if (scratch->arena)
+    /* Where the device may still use the sets, nothing is written to them any more. */
+    if (scratch->arena && !device->keeps)
         exchange(device, scratch);
     destroy(scratch);
 }
