@@ -647,6 +647,20 @@ static void long_runs_are_summed(void **state)
     close_grid(&g);
 }
 
+/* Short rows of large planes: few operations, and more memory than a check may take. */
+static void sums_take_little_memory(void **state)
+{
+    (void)state;
+    const wfi_stencil_bounds bounds = {.sum = 1, .start = 1, .most = 1, .error = 1e-6};
+    wfi_stencil_reference g = {.size = {20, 50000, 8}, .radius = 1, .steps = 4, .count = 7};
+    assert_true(wfi_stencil_sums_pay(&g, &bounds));
+    g.size[1] = 400000;
+    assert_false(wfi_stencil_sums_pay(&g, &bounds));
+    g.size[0] = 200000; /* as many cells in longer rows */
+    g.size[1] = 40;
+    assert_true(wfi_stencil_sums_pay(&g, &bounds));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -661,6 +675,7 @@ int main(void)
         cmocka_unit_test(coefficients_are_checked),
         cmocka_unit_test(halves_and_long_runs),
         cmocka_unit_test(long_runs_are_summed),
+        cmocka_unit_test(sums_take_little_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

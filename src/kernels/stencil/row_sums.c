@@ -10,8 +10,9 @@
  *
  * Each |weight| is 1, so that a single wrong cell changes a row's sum by as much as it is off. The
  * result may be off by the bound of a cell, e, in each of n cells, so sums may differ by n e and
- * by what rounding adds here: a cell that is off by more than twice that is found, whatever the
- * others are. Three z are used: 1, which adds up errors of one sign, and two that are drawn.
+ * by what rounding adds here: a cell that is off by more than twice that is found where the others
+ * of its row are right. Three z are used: 1, which adds up errors of one sign, and two that are
+ * drawn; errors of several cells that make up for each other by all three are missed.
  *
  * Rounding: z^i of the cosine of an exact fraction is off by `TABLE` at most; a sum of n products
  * by gamma_n times its terms' magnitudes, twice for both parts of a complex number. */
@@ -113,11 +114,22 @@ static int64_t planes_of(const wfi_stencil_reference *g)
     return fit < (double)g->size[2] ? (int64_t)fit : g->size[2];
 }
 
-/* How many have something to do. */
+/* Of a share: of each row held its sums and, where the grid is not periodic, both strips. */
+static double bytes_of(const wfi_stencil_reference *g)
+{
+    const double reach = (double)g->radius * g->steps;
+    const double rows = ((double)planes_of(g) + 2 * reach) * (double)g->size[1];
+    const double strip = (double)(strip_of(g) + 2 * g->radius) * 4 * sizeof(double);
+    const bool open = g->border == WF_BORDER_PERIODIC;
+    return rows * ((2.0 * g->radius + 2) * sizeof(row_sum) + (open ? 0 : strip));
+}
+
+/* How many have something to do and the memory for it. */
 static double threads_of(const wfi_stencil_reference *g)
 {
     const double slabs = ceil((double)g->size[2] / (double)planes_of(g));
-    return fmin(fmin(wfi_processors(), 1 + WFI_MOST_WORKERS), slabs);
+    const double most = fmin(fmin(wfi_processors(), 1 + WFI_MOST_WORKERS), slabs);
+    return fmax(fmin(most, floor(MOST_BYTES / bytes_of(g))), 1);
 }
 
 bool wfi_stencil_sums_pay(const wfi_stencil_reference *g, const wfi_stencil_bounds *bounds)
@@ -126,7 +138,7 @@ bool wfi_stencil_sums_pay(const wfi_stencil_reference *g, const wfi_stencil_boun
     const double again = 1 + 2.0 * g->radius * g->steps / (double)planes_of(g);
     const double work = rows * again * g->count * g->steps * (2 * strip + 4 * WEIGHTS);
     return 4 * strip <= (double)g->size[0] && g->size[0] > 4 * (int64_t)g->radius &&
-           work <= MOST_OPERATIONS * threads_of(g) &&
+           bytes_of(g) <= MOST_BYTES && work <= MOST_OPERATIONS * threads_of(g) &&
            bounds->most < DBL_MAX / 16 / (double)g->size[0] / fmax(bounds->sum, 1);
 }
 
@@ -384,10 +396,7 @@ static void merge(const share *p, wf_check *check)
 
 static wf_result run(state *s, wf_check *check)
 {
-    const double strip = (double)(s->strip + 2 * s->g->radius) * 4 * sizeof(double);
-    const double row = (2.0 * s->g->radius + 2) * sizeof(row_sum) + (s->open ? 0 : strip);
-    const uint32_t wanted =
-        (uint32_t)fmax(fmin(threads_of(s->g), MOST_BYTES / row / (double)rows_held(s)), 1);
+    const uint32_t wanted = (uint32_t)threads_of(s->g);
     uint32_t parts = 0;
     wfi_crew crew;
     while (parts < wanted && open_share(s, &s->shares[parts]))

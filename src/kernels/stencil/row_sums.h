@@ -5,7 +5,8 @@
 
 #include "kernels/stencil/reference.h"
 
-/* Whether a run of so many steps on so long rows takes about two seconds or less. */
+/* Whether a run of so many steps on so long rows takes about two seconds or less, and no more
+ * memory than checks may have. */
 bool wfi_stencil_sums_pay(const wfi_stencil_reference *g, const wfi_stencil_bounds *bounds);
 
 /* Compares the sums of all rows, with weights drawn with `seed`, the cells at the ends of rows one
