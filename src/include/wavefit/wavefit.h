@@ -1801,9 +1801,10 @@ WF_API wf_result wf_stencil_plan(wf_device *device, const wf_stencil_params *par
  * and the block that is farthest off are; all others are then compared with one common bound. Where
  * that would take more than about two seconds on each of up to 12 threads, the range of each cell
  * and sums of each row along x are compared, with weights of magnitude 1 drawn with `seed`: a cell
- * that is off by more than twice the bound of its row's sum is found. check->summed counts cells of
- * rows whose root mean square is more than that, check->ranged the others. Where even the sums
- * would take so long, as they do in runs of many steps on short rows, only ranges are checked.
+ * that is off by more than twice the bound of its row's sum is found where the rest of the row is
+ * right. check->summed counts cells of rows whose root mean square is more than that, check->ranged
+ * the others. Where even the sums would take so long, as they do in runs of many steps on short
+ * rows, only ranges are checked.
  *
  * The bound of a step over n coefficients is gamma_2n |C||x|, plus the rounding of the result for
  * F16, carried through the steps. Errors: WF_ERROR_INVALID_ARGUMENT, WF_ERROR_UNSUPPORTED (type),
