@@ -100,6 +100,7 @@ static void takes_new_values(sparse_system *s, const char *variant, test_random 
 {
     const wf_tuning tuning = {.size = sizeof tuning, .variant = variant};
     const uint64_t bytes = s->row_offsets[s->params.rows] * wf_type_size(s->params.type);
+    const uint64_t room = bytes ? (bytes + 3) / 4 * 4 : 4;
     wf_plan *plan = NULL;
     recorded_update update = {0};
     wf_arena *arena = NULL;
@@ -111,8 +112,7 @@ static void takes_new_values(sparse_system *s, const char *variant, test_random 
     test_sparse_run(s, plan);
     test_sparse_right(s, variant ? variant : "updated from the host");
     test_sparse_new_values(s, random);
-    assert_int_equal(wf_buffer_create(s->device, (bytes + 3) / 4 * 4, WF_MEMORY_DEVICE, &values),
-                     WF_SUCCESS);
+    assert_int_equal(wf_buffer_create(s->device, room, WF_MEMORY_DEVICE, &values), WF_SUCCESS);
     assert_int_equal(wf_buffer_write(values, 0, s->values, bytes), WF_SUCCESS);
     assert_int_equal(wf_arena_create(s->device, &arena), WF_SUCCESS);
     update = (recorded_update){plan, arena, {.buffer = values}};
@@ -193,6 +193,38 @@ static void updates_blocks_of_a_split_matrix(void **state)
     takes_new_values(&s, "shared", &random);
     caps->max_storage_range = range;
     test_sparse_free(&s);
+}
+
+/* Rows without entries are padding alone, which no value replaces: in a matrix of such rows, and in
+ * the first block of a split one. */
+static void updates_rows_without_entries(void **state)
+{
+    static const char *const variants[] = {"equal", "stream"};
+    static const uint32_t empty_rows[] = {200, ROWS};
+    wf_caps *caps = (wf_caps *)wf_device_caps(*state);
+    const uint64_t range = caps->max_storage_range;
+    const sparse_options options = {.type = WF_TYPE_F32, .updatable = true};
+    test_random random = {test_seed()};
+    for (size_t n = 0; n < 4; n++) {
+        const uint32_t empty = empty_rows[n / 2];
+        const wf_tuning tuning = {.size = sizeof tuning, .variant = variants[n % 2]};
+        uint32_t lengths[ROWS];
+        wf_plan *plan = NULL;
+        sparse_system s;
+        for (uint32_t i = 0; i < ROWS; i++)
+            lengths[i] = i < empty ? 0 : 60;
+        test_sparse_make(&s, *state, &options, ROWS, COLUMNS, lengths, &random);
+        s.params.tuning = &tuning;
+        caps->max_storage_range = empty < ROWS ? 16384 : range;
+        test_expect_errors(true);
+        const wf_result made = wf_spmv_plan(*state, &s.params, &plan);
+        test_expect_errors(false);
+        wf_plan_destroy(&plan);
+        if (made == WF_SUCCESS)
+            takes_new_values(&s, tuning.variant, &random);
+        caps->max_storage_range = range;
+        test_sparse_free(&s);
+    }
 }
 
 /* Kernels that are compiled for y = A x refuse other factors; plans made with factors take any. */
@@ -361,6 +393,7 @@ int main(void)
         cmocka_unit_test(updates_values),
         cmocka_unit_test(updates_values_many_times),
         cmocka_unit_test(updates_blocks_of_a_split_matrix),
+        cmocka_unit_test(updates_rows_without_entries),
         cmocka_unit_test(rescales_compiled_kernels),
         cmocka_unit_test(rescales_what_is_recorded_later),
         cmocka_unit_test(views_x_anywhere),

@@ -116,7 +116,7 @@ wf_result wfi_spmv_values(wf_plan *plan, const wfi_spmv_job *job, const uint32_t
     wf_result result = wfi_spmv_own(plan, job, values, bytes, slot);
     job->kept->places += count;
     wfi_free(values);
-    if (result == WF_SUCCESS && job->kept->updatable && count)
+    if (result == WF_SUCCESS && job->kept->updatable && end > begin) /* else all is padding */
         result = wfi_spmv_map(plan, job, slot, places, count, begin, end);
     return result;
 }
@@ -138,7 +138,7 @@ wf_result wfi_spmv_adopt_values(wf_plan *plan, const wfi_spmv_job *job, wf_buffe
     uint32_t map = 0;
     wf_result result = wfi_spmv_adopt(plan, job, values, bytes, slot);
     job->kept->places += count;
-    if (result != WF_SUCCESS || !job->kept->updatable || count == 0)
+    if (result != WF_SUCCESS || !job->kept->updatable || job->kept->entries == 0)
         return result;
     result = wfi_plan_adopt_own(plan, places, &map);
     return result == WF_SUCCESS

@@ -30,8 +30,10 @@ wf_result wfi_device_values(wfi_passes *passes, const wfi_device_csr *csr, const
         result = wf_buffer_create(device, bytes ? bytes : 4, WF_MEMORY_DEVICE, values);
     if (result != WF_SUCCESS)
         return result;
-    const VkDescriptorBufferInfo buffers[] = {csr->values, wfi_pass_whole(*values),
-                                              wfi_pass_whole(places)};
+    /* The kernel reads a value for padding too, and without entries there is none. */
+    const VkDescriptorBufferInfo map = wfi_pass_whole(places),
+                                 buffers[] = {csr->entries ? csr->values : map,
+                                              wfi_pass_whole(*values), map};
     const update_push push = {(uint32_t)count, 0};
     if (count == 0)
         wfi_passes_fill(passes, *values, 0, (*values)->bytes, 0);
