@@ -3,23 +3,21 @@
 #ifndef WFI_MPI_SHARED_H
 #define WFI_MPI_SHARED_H
 
-#include "ranks.h"
+#include "pages.h"
 
 enum { WFI_LOWER = WF_HALO_LOWER, WFI_UPPER = WF_HALO_UPPER };
 
 /* What is for a side alternates between two slots, since a rank may be one exchange ahead: what it
  * writes then is not what its neighbour still reads. */
 typedef struct wfi_shared {
-    MPI_Comm host; /* the ranks of this host; MPI_COMM_NULL: nothing is shared */
-    MPI_Win window;
-    bool open;                        /* the window is there */
+    wfi_pages pages;
     bool with[WF_HALO_SIDES];         /* with that neighbour: both devices have taken the memory */
     uint64_t bytes[WF_HALO_SIDES];    /* of a slot */
     uint64_t at[WF_HALO_SIDES + 1];   /* a side's slots in this rank's part; its end */
     uint64_t their_at[WF_HALO_SIDES]; /* the neighbour's slots for this rank in its part */
     uint32_t turn;
-    wf_buffer *own, *theirs[WF_HALO_SIDES];
-    uint64_t own_base, theirs_base[WF_HALO_SIDES];
+    wf_buffer *theirs[WF_HALO_SIDES];
+    uint64_t theirs_base[WF_HALO_SIDES];
 } wfi_shared;
 
 /* Shares bytes[side] with the neighbours (MPI_PROC_NULL: none) that are on this host and whose

@@ -25,7 +25,7 @@ static int find_next(const wfi_ranks *ranks, const uint32_t *first, int step, bo
 static void begin(wfi_slabs *s, const wfi_ranks *ranks)
 {
     s->ranks = ranks;
-    s->shared.host = MPI_COMM_NULL;
+    s->shared.pages.host = MPI_COMM_NULL;
     s->halo.size = sizeof s->halo;
     for (int side = 0; side < WF_HALO_SIDES; side++)
         s->neighbours[side] = MPI_PROC_NULL;
