@@ -232,6 +232,65 @@ static void check(wf_device *device, wf_laplace_params params, uint32_t iteratio
     free_problem(&p);
 }
 
+/* What a cut says holds: parts of as many rows as a halo can be made, where it says that they
+ * begin, and have halos of as many rows; thinner ones and such as begin elsewhere are refused. */
+static void check_part(wf_device *device, const problem *p, const wf_laplace_cut *cut)
+{
+    wf_laplace_slab *slab = NULL;
+    wf_halo halo = {.size = sizeof halo};
+    wf_laplace_slab_params part = {.size = sizeof part,
+                                   .grid = &p->params,
+                                   .first_row = 2 * cut->halo,
+                                   .rows = cut->halo,
+                                   .iterations = cut->iterations};
+    assert_int_equal(wf_laplace_slab_create(device, &part, &slab), WF_SUCCESS);
+    assert_int_equal(wf_laplace_slab_halos(slab, &halo), WF_SUCCESS);
+    assert_true(halo.bytes[WF_HALO_LOWER] >= cut->halo * (uint64_t)p->row_bytes);
+    assert_true(halo.bytes[WF_HALO_LOWER] < (cut->halo + 1) * 2 * cut->row_bytes);
+    wf_laplace_slab_destroy(&slab);
+    test_expect_errors(true);
+    part.rows = cut->halo - 1;
+    assert_int_equal(wf_laplace_slab_create(device, &part, &slab), WF_ERROR_INVALID_ARGUMENT);
+    part.rows = cut->halo;
+    part.first_row++;
+    assert_int_equal(wf_laplace_slab_create(device, &part, &slab),
+                     cut->unit > 1 ? WF_ERROR_INVALID_ARGUMENT : WF_SUCCESS);
+    test_expect_errors(false);
+    wf_laplace_slab_destroy(&slab);
+}
+
+static void check_cuts(wf_device *device, wf_laplace_params params)
+{
+    problem p;
+    uint32_t most = UINT32_MAX;
+    make_problem(&p, params, 1);
+    for (uint32_t parts = 1; parts < 8; parts++) {
+        wf_laplace_cut cut = {.size = sizeof cut};
+        assert_int_equal(wf_laplace_plan_cut(device, &p.params, parts, &cut), WF_SUCCESS);
+        assert_int_equal(cut.max_iterations, ITERATIONS);
+        assert_true(cut.tolerance > 0 && cut.check_every > 0 && cut.patience > 0);
+        assert_true((cut.variant == NULL) == (params.method == WF_LAPLACE_SOR));
+        assert_true(cut.iterations > 0 && cut.iterations <= cut.check_every);
+        assert_true(cut.iterations <= most); /* of thinner parts */
+        most = cut.iterations;
+        if (parts > 1)
+            check_part(device, &p, &cut);
+    }
+    free_problem(&p);
+}
+
+static void cuts_hold(void **state)
+{
+    wf_laplace_cut cut = {.size = sizeof cut};
+    check_cuts(*state, (wf_laplace_params){.nx = 8, .ny = 4100});
+    check_cuts(*state, (wf_laplace_params){.nx = 19, .ny = 33, .method = WF_LAPLACE_JACOBI});
+    test_expect_errors(true);
+    assert_int_equal(wf_laplace_plan_cut(
+                         *state, &(wf_laplace_params){.size = sizeof(wf_laplace_params)}, 2, &cut),
+                     WF_ERROR_INVALID_ARGUMENT);
+    test_expect_errors(false);
+}
+
 static void slabs_are_the_whole(void **state)
 {
     check(*state, (wf_laplace_params){.nx = 37, .ny = 71}, 2);
@@ -313,6 +372,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slabs_are_the_whole),
+        cmocka_unit_test(cuts_hold),
         cmocka_unit_test(borders_are_needed),
         cmocka_unit_test(bad_requests),
     };
