@@ -53,7 +53,7 @@ kept() { # RANKS POINT…: interrupted, whole, and continued on so many ranks
 if [ "$brief" ]; then
     kept 3 --variant naive
 else
-    kept "1 2 3" --variant naive
+    kept "1 3" --variant naive
     kept 3 --variant time --set steps=2 --set march=4
     # What is gone on from may lie between two multiples of the interval.
     succeeds '^gosa' -n 1 "$tool" himeno $small --no-tuning --variant time --set steps=2 \
@@ -134,7 +134,7 @@ fi
 
 # A rank whose device refuses, in the midst of its work or from the start, ends all with its words.
 # It has no layer: this one counts a submission that was refused as pending.
-export XDG_CACHE_HOME=$work/cache
+own_cache
 refuses() { # CODE PATTERN SETTING ARGS…: 3 ranks, the second one with the setting
     local want=$1 pattern=$2 setting=$3
     shift 3

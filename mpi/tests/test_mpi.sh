@@ -18,7 +18,7 @@ same_bits() {
     else
         passed=$((passed + 1))
     fi
-    rm -f many.npy
+    mv many.npy before.npy
 }
 
 relax="himeno --size 40x24x30 --iterations 7 --no-tuning"
@@ -47,9 +47,8 @@ if [ -z "$brief" ]; then
     succeeds '^verified' -n 3 env WAVEFIT_MPI_SHARED=0 "$tool" $relax $naive -o many.npy
     same_bits halos by messages
     # A planted fault: another grid has other bits.
-    succeeds '^verified' -n 2 "$tool" $relax $naive -o many.npy
     "$tool" $relax --iterations 6 $naive -o one.npy >/dev/null 2>&1
-    cmp -s one.npy many.npy && bad "6 iterations have the bits of 7"
+    cmp -s one.npy before.npy && bad "6 iterations have the bits of 7"
     for point in "$march" "$time"; do
         one $point
         succeeds '^verified' -n 3 "$tool" $relax $point -o many.npy
@@ -101,7 +100,7 @@ succeeds '^wavefit himeno' -n 2 "$tool" himeno --help
 
 # A rank that loses its device, at its first submissions and in the midst of its iterations, ends
 # all of them with its words.
-export XDG_CACHE_HOME=$work/cache
+own_cache
 lost() { # N RANK RANKS
     local rest=$(($3 - $2 - 1)) args=()
     [ "$2" -gt 0 ] && args+=(-n "$2" "$tool" himeno --size XS --iterations 40 :)
@@ -115,10 +114,8 @@ VK_DRIVER_FILES=$fault_icd WAVEFIT_FAIL_COUNT=$work/count \
     "$tool" himeno --size 9x9x9 --iterations 1 >out 2>err || bad "fault_icd.c without a fault"
 lost 30 1 3
 if [ -z "$brief" ]; then
-    for n in 1 7 31; do
-        lost $n 2 3
-    done
-    lost 32 0 2
+    lost 1 2 3
+    lost 31 0 2
 fi
 
 # Memory that the ranks of one device need together.

@@ -41,3 +41,29 @@ fails() { # CODE PATTERN MPIRUN_ARGS…: one line of the tool's
         passed=$((passed + 1))
     fi
 }
+
+# A cache of the test's own, where faults may leave what they like, with what is kept of devices.
+own_cache() {
+    mkdir -p "$work/cache"
+    [ ! -d "${XDG_CACHE_HOME:-}/wavefit" ] || cp -r "$XDG_CACHE_HOME/wavefit" "$work/cache"
+    export XDG_CACHE_HOME=$work/cache
+}
+
+# same_bits PATTERN MPIRUN_ARGS… -- ARGS…: the tool with $grid and ARGS under mpirun writes to
+# many.npy the cells of one.npy, which one process wrote.
+same_bits() {
+    local pattern=$1 before=()
+    shift
+    while [ "$1" != -- ]; do
+        before+=("$1")
+        shift
+    done
+    shift
+    rm -f many.npy
+    succeeds "$pattern" "${before[@]}" "$tool" $grid "$@" -o many.npy
+    if cmp one.npy many.npy >cmp.out 2>&1; then
+        passed=$((passed + 1))
+    else
+        bad "other cells than one device's: mpirun ${before[*]} $grid $* ($(cat cmp.out))"
+    fi
+}
