@@ -19,7 +19,8 @@ many() { # MPIRUN_ARGS… -- ARGS…
 
 one --grid 41x57 --tolerance 1e-3 --check-every 8
 [ "$brief" ] || many -n 1 --
-many -n 2 --
+many -n 2 -- --balance
+grep -q '^balanced ' out || bad "not balanced"
 many -n 4 -- --weights 3,0,1,2.5
 # A planted fault: another factor gives other bits.
 expect 0 '^result    converged' $grid --omega 1.7 -o other.npy
@@ -39,7 +40,7 @@ if [ -z "$brief" ]; then
     one --grid 9x5 --tolerance 1e-3 # more ranks than rows for them
     many -n 4 --
     if [ -f "$other_icd" ]; then
-        args="laplace --grid 41x57 --tolerance 1e-3"
+        args="laplace --grid 41x57 --tolerance 1e-3 --balance"
         succeeds 'SwiftShader' -n 2 "$tool" $args : \
             -n 1 env VK_DRIVER_FILES="$other_icd" "$tool" $args
     fi

@@ -30,7 +30,8 @@ many -n 3 --
 if [ -z "$brief" ]; then
     one --grid 30x41 --radius 2 --border neumann --type f64 --steps 3
     many -n 4 -- --weights 3,0,1,2.5
-    many -n 3 env WAVEFIT_MPI_SHARED=0 -- --json many.json
+    many -n 3 env WAVEFIT_MPI_SHARED=0 -- --balance --json many.json
+    grep -q '^balanced ' out || bad "not balanced"
     grep -q '"shared_halos": 0,*$' many.json || bad "shared halos without shared memory"
     # Fewer planes than the ranks' halos together.
     one --grid 12x12x5 --radius 2 --steps 3
@@ -64,7 +65,7 @@ grep -q '"shared_halos": 4,*$' many.json || bad "not 4 shared halos"
 
 # Wrong usage is told once; a rank that loses its device ends all with its words.
 fails 2 'grid' -n 2 "$tool" stencil --grid 2x2x2
-fails 2 'slabs' -n 2 "$tool" stencil --grid 9x9x9 --blocks 2x1x1 --weights 1,1
+fails 2 'slabs' -n 2 "$tool" stencil --grid 9x9x9 --blocks 2x1x1 --balance
 own_cache
 lost="stencil --grid 16x16x16 --steps 40"
 fails 1 'rank 1: .*DEVICE_LOST' -n 1 "$tool" $lost : -n 1 env "VK_DRIVER_FILES=$fault_icd" \

@@ -29,8 +29,7 @@ typedef struct run {
     double seconds;
     const char *output, *from; /* from: the checkpoint that it goes on from */
     bool once;                 /* so many iterations, without the benchmark's rehearsal */
-    bool balance;
-    double *weights; /* NULL: equal ones */
+    wfi_shares shares;
     uint32_t blocks[3];
     wf_mpi_part part;
     wf_mpi_himeno *himeno;
@@ -227,8 +226,7 @@ static void print(const run *r)
         return;
     wfi_case_print(&r->rank->session, c);
     wfi_rank_print(c);
-    if (r->balance)
-        wfi_mpi_balance_print(r->rank, r->weights);
+    wfi_shares_print(r->rank, &r->shares);
     printf("grid      imax = %u jmax = %u kmax = %u, %d rank%s\n", r->ni, r->nj, r->nk,
            r->rank->count, r->rank->count > 1 ? "s" : "");
     wfi_blocks_print(&r->part, r->blocks);
@@ -285,13 +283,38 @@ static wf_result describe(run *r)
     return WF_SUCCESS;
 }
 
-static wf_result measure_balance(run *r, wf_mpi_himeno_params *params)
+/* Planes a second that this rank's device updates while the others' work too; 0: it has none. */
+static wf_result measure_speed(wf_mpi_himeno *h, double *speed)
 {
-    r->weights = calloc((size_t)r->rank->count, sizeof *r->weights);
-    wf_result result = wfi_rank_agree(r->weights ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY);
+    wf_mpi_times times = {.size = sizeof times};
+    wf_plan_info info = {.size = sizeof info};
+    uint32_t first = 0, planes = 0;
+    wf_result result = wf_mpi_himeno_describe(h, &info, &first, &planes);
+    result = wfi_rank_agree(result);
     if (result == WF_SUCCESS)
-        result = wfi_mpi_balance(r->rank, params, r->weights);
-    params->weights = r->weights;
+        result = wf_mpi_himeno_start(h);
+    if (result == WF_SUCCESS)
+        result = wf_mpi_himeno_run(h, WFI_BALANCE_ITERATIONS, NULL, NULL, NULL);
+    if (result == WF_SUCCESS)
+        result = wf_mpi_himeno_run(h, WFI_BALANCE_ITERATIONS, NULL, NULL, &times);
+    if (result == WF_SUCCESS && times.inside > 0)
+        *speed = planes / times.inside;
+    return result;
+}
+
+/* Relaxes equal shares. */
+static wf_result balance(run *r, const wf_mpi_himeno_params *given)
+{
+    wf_mpi_himeno_params params = *given;
+    wf_mpi_himeno *h = NULL;
+    double speed = 0;
+    params.weights = NULL;
+    wf_result result = wf_mpi_himeno_create(MPI_COMM_WORLD, r->rank->session.device, &params, &h);
+    if (result == WF_SUCCESS)
+        result = measure_speed(h, &speed);
+    wf_mpi_himeno_destroy(&h);
+    if (result == WF_SUCCESS)
+        wfi_shares_weigh(r->rank, speed, &r->shares);
     return result;
 }
 
@@ -303,11 +326,11 @@ static int execute(run *r, int argc, char **argv)
                                    .nj = r->nj,
                                    .nk = r->nk,
                                    .tuning = &rank->session.tuning,
-                                   .weights = r->weights,
+                                   .weights = r->shares.weights,
                                    .log = wfi_rank_log,
                                    .log_user = &rank->session,
                                    .blocks = {r->blocks[0], r->blocks[1], r->blocks[2]}};
-    wf_result result = r->balance ? measure_balance(r, &params) : WF_SUCCESS;
+    wf_result result = r->shares.balance ? balance(r, &params) : WF_SUCCESS;
     if (result == WF_SUCCESS)
         result = wf_mpi_himeno_create(MPI_COMM_WORLD, rank->session.device, &params, &r->himeno);
     if (result != WF_SUCCESS)
@@ -332,8 +355,7 @@ static int execute(run *r, int argc, char **argv)
 /* -------------------------------------------------------------------------------------- options */
 
 typedef struct arguments {
-    const char *size, *iterations, *seconds, *output, *weights, *checkpoint, *every, *from, *blocks;
-    bool balance;
+    const char *size, *iterations, *seconds, *output, *checkpoint, *every, *from, *blocks;
 } arguments;
 
 static int parse(const arguments *args, run *r)
@@ -341,12 +363,9 @@ static int parse(const arguments *args, run *r)
     uint64_t extent[3], count = 0;
     if (args->iterations && args->seconds)
         return wfi_usage_error("himeno: give --iterations or --seconds, not both");
-    if (args->weights && args->balance)
-        return wfi_usage_error("himeno: give --weights or --balance, not both");
-    if (args->blocks && (args->weights || args->balance))
-        return wfi_usage_error("himeno: %s is for slabs: blocks have equal shares",
-                               args->weights ? "--weights" : "--balance");
-    const bool slabs = args->weights || args->balance;
+    if (wfi_shares_check_blocks("himeno", &r->shares, args->blocks) != WFI_EXIT_DONE)
+        return WFI_EXIT_USAGE;
+    const bool slabs = r->shares.text || r->shares.balance;
     if (wfi_blocks_parse(r->rank, "himeno", args->blocks || slabs ? args->blocks : "auto",
                          r->blocks) != WFI_EXIT_DONE)
         return WFI_EXIT_USAGE;
@@ -375,7 +394,6 @@ static int parse(const arguments *args, run *r)
     r->output = args->output;
     r->from = args->from;
     r->once = args->output || args->checkpoint || args->from;
-    r->balance = args->balance;
     return WFI_EXIT_DONE;
 }
 
@@ -414,15 +432,14 @@ static int read_before(run *r)
 int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
 {
     arguments args = {0};
+    static wfi_result_case result_case;
+    run r = {.rank = rank, .seconds = DEFAULT_SECONDS, .out = &result_case};
     const wfi_option options[] = {
         {"--size", "XS|S|M|L|XL|IxJxK", &args.size, NULL,
          "cells of the whole grid, borders included (default: M)"},
         {"--iterations", "N", &args.iterations, NULL, "how many iterations the measured run makes"},
         {"--seconds", "T", &args.seconds, NULL, "how long the measured run takes (default 60)"},
-        {"--weights", "W,W,…", &args.weights, NULL,
-         "how much of the grid each rank gets, beside the others; 0: none (default: all the same)"},
-        {"--balance", NULL, NULL, &args.balance,
-         "measure the devices first and give each rank as much as it is fast"},
+        WFI_SHARES_OPTIONS(&r.shares, "planes"),
         WFI_BLOCKS_OPTION(&args.blocks),
         {"--checkpoint", "FILE", &args.checkpoint, NULL,
          "keep p in FILE while it is relaxed, in place of what was kept before"},
@@ -443,8 +460,6 @@ int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
         0,
         options,
         sizeof options / sizeof *options};
-    static wfi_result_case result_case;
-    run r = {.rank = rank, .seconds = DEFAULT_SECONDS, .out = &result_case};
     wfi_timeline_init(&r.timeline);
     bool done = false;
     int code = wfi_rank_parse(rank, &command, argc - 2, argv + 2, &done);
@@ -454,7 +469,7 @@ int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
     if (code == WFI_EXIT_DONE)
         code = read_before(&r);
     if (code == WFI_EXIT_DONE)
-        code = wfi_rank_weights(rank, args.weights, &r.weights);
+        code = wfi_shares_parse(rank, "himeno", &r.shares);
     if (code != WFI_EXIT_DONE) {
         wfi_checkpoint_free(&r.before);
         return code;
@@ -476,7 +491,7 @@ int wfi_mpi_himeno(wfi_rank *rank, int argc, char **argv)
     wf_mpi_himeno_destroy(&r.himeno);
     wfi_rank_close(rank);
     wfi_checkpoint_free(&r.before);
-    free(r.weights);
+    wfi_shares_free(&r.shares);
     free(r.p);
     return code;
 }

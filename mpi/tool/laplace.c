@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance.h"
 #include "commands.h"
 #include "io/atomic_file.h"
 #include "laplace_keep.h"
@@ -15,13 +16,14 @@
 
 typedef struct arguments {
     wfi_laplace_arguments problem;
-    const char *weights, *checkpoint, *every, *from;
+    const char *checkpoint, *every, *from;
 } arguments;
 
 typedef struct run {
     wfi_rank *rank;
     const arguments *args;
     wf_laplace_params params;
+    wfi_shares shares;
     wfi_npy border;
     void *whole, *made; /* rank 0: the field, and it where no file has it */
     void *own;
@@ -124,6 +126,7 @@ static void print(const run *r)
     }
     wfi_checkpoints_print(&r->keep.checkpoints);
     wfi_rank_print(c);
+    wfi_shares_print(r->rank, &r->shares);
 }
 
 static int finish(run *r, int argc, char **argv)
@@ -150,16 +153,71 @@ static bool go_on(void *user, uint32_t iterations, double residual)
     return !wfi_interrupted();
 }
 
-static wf_result create(run *r, const double *weights)
+/* All cells 1: the solve ends at its first check. */
+static void fill_trial(const run *r, uint32_t rows, void *own)
+{
+    const size_t cells = rows * (size_t)r->params.nx;
+    for (size_t n = 0; n < cells; n++)
+        if (r->params.type == WF_TYPE_F64)
+            ((double *)own)[n] = 1;
+        else
+            ((float *)own)[n] = 1;
+}
+
+/* Rows a second that this rank's device updates while the others' work too; 0: it has none. */
+static wf_result measure_speed(const run *r, wf_mpi_laplace *laplace, double *speed)
+{
+    wf_mpi_laplace_info part = {.size = sizeof part};
+    wf_mpi_laplace_result found = {0};
+    wf_result result = wf_mpi_laplace_describe(laplace, &part, NULL);
+    void *own = malloc(part.rows * (size_t)r->params.nx * wf_type_size(r->params.type) + 1);
+    result = wfi_rank_agree(own ? result : WF_ERROR_OUT_OF_HOST_MEMORY);
+    for (int n = 0; n < 2 && result == WF_SUCCESS; n++) {
+        fill_trial(r, part.rows, own);
+        result = wf_mpi_laplace_solve(laplace, NULL, own, &found);
+    }
+    if (result == WF_SUCCESS && found.times.inside > 0)
+        *speed = part.rows / found.times.inside;
+    free(own);
+    return result;
+}
+
+/* Makes a few iterations of equal shares. */
+static wf_result balance(run *r)
+{
+    wfi_rank *rank = r->rank;
+    wf_laplace_params grid = r->params;
+    grid.check_every = grid.max_iterations = WFI_BALANCE_ITERATIONS;
+    grid.history = NULL;
+    const wf_mpi_laplace_params params = {
+        .size = sizeof params, .grid = &grid, .log = wfi_rank_log, .log_user = &rank->session};
+    wf_mpi_laplace *laplace = NULL;
+    double speed = 0;
+    wf_result result =
+        wf_mpi_laplace_create(MPI_COMM_WORLD, rank->session.device, &params, &laplace);
+    if (result == WF_SUCCESS)
+        result = measure_speed(r, laplace, &speed);
+    wf_mpi_laplace_destroy(&laplace);
+    if (result == WF_SUCCESS)
+        wfi_shares_weigh(rank, speed, &r->shares);
+    return result;
+}
+
+static wf_result create(run *r)
 {
     wfi_rank *rank = r->rank;
     r->params.tuning = &rank->session.tuning;
     r->params.progress = go_on;
+    if (r->shares.balance) {
+        const wf_result measured = balance(r);
+        if (measured != WF_SUCCESS)
+            return measured;
+    }
     wfi_timeline_init(&r->timeline);
     const bool keeps = r->keep.checkpoints.path != NULL;
     const wf_mpi_laplace_params params = {.size = sizeof params,
                                           .grid = &r->params,
-                                          .weights = weights,
+                                          .weights = r->shares.weights,
                                           .trace = &r->timeline.trace,
                                           .log = wfi_rank_log,
                                           .log_user = &rank->session,
@@ -199,10 +257,10 @@ static int make_field(run *r)
     return code;
 }
 
-static int execute(run *r, const double *weights, int argc, char **argv)
+static int execute(run *r, int argc, char **argv)
 {
     wfi_rank *rank = r->rank;
-    wf_result result = create(r, weights);
+    wf_result result = create(r);
     if (result != WF_SUCCESS)
         return wfi_rank_failed(rank, result);
     int code = WFI_EXIT_DONE;
@@ -264,6 +322,7 @@ static void free_run(run *r)
     wf_mpi_laplace_destroy(&r->laplace);
     wfi_checkpoint_free(&r->keep.before);
     wfi_npy_free(&r->border);
+    wfi_shares_free(&r->shares);
     free(r->made);
     free(r->own);
     free(r->history);
@@ -272,6 +331,9 @@ static void free_run(run *r)
 int wfi_mpi_laplace(wfi_rank *rank, int argc, char **argv)
 {
     arguments args = {0};
+    static wfi_result_case result_case;
+    static run r;
+    r = (run){.rank = rank, .args = &args, .keep = {.rank = rank}, .out = &result_case};
     const wfi_option options[] = {
         {"--grid", "WxH", &args.problem.grid, NULL, "cells a row, rows; borders included"},
         {"--border", "FILE.npy", &args.problem.border, NULL,
@@ -286,8 +348,7 @@ int wfi_mpi_laplace(wfi_rank *rank, int argc, char **argv)
          "iterations between two looks at the residual"},
         {"--max-iterations", "N", &args.problem.iterations, NULL,
          "give up after N (default 10 million)"},
-        {"--weights", "W,W,…", &args.weights, NULL,
-         "how many of the rows each rank gets, beside the others; 0: none (default: the same)"},
+        WFI_SHARES_OPTIONS(&r.shares, "rows"),
         {"--checkpoint", "FILE", &args.checkpoint, NULL,
          "keep in FILE what the solve has come to, in place of what was kept before"},
         {"--every", "N|Tmin|Ts", &args.every, NULL,
@@ -298,35 +359,32 @@ int wfi_mpi_laplace(wfi_rank *rank, int argc, char **argv)
     };
     const wfi_command command = {
         "laplace",
-        "--grid WxH | --border FILE.npy [--weights W,W,…]",
+        "--grid WxH | --border FILE.npy [--weights W,W,… | --balance]",
         "Solves Laplace's equation in two dimensions with fixed borders on the devices of all "
         "ranks.",
         0,
         0,
         options,
         sizeof options / sizeof *options};
-    static wfi_result_case result_case;
-    static run r;
-    r = (run){.rank = rank, .args = &args, .keep = {.rank = rank}, .out = &result_case};
     r.keep.grid = &r.params;
-    double *weights = NULL;
     bool done = false;
     int code = wfi_rank_parse(rank, &command, argc - 2, argv + 2, &done);
     if (code != WFI_EXIT_DONE || done)
         return code;
     code = parse_together(&args, &r);
     if (code == WFI_EXIT_DONE)
-        code = wfi_rank_weights(rank, args.weights, &weights);
-    if (code != WFI_EXIT_DONE)
+        code = wfi_shares_parse(rank, "laplace", &r.shares);
+    if (code != WFI_EXIT_DONE) {
+        free_run(&r);
         return code;
+    }
     name_case(&r);
     code = wfi_rank_share(make_field(&r));
     if (code == WFI_EXIT_DONE)
         code = wfi_rank_open(rank);
     if (code == WFI_EXIT_DONE)
-        code = execute(&r, weights, argc, argv);
+        code = execute(&r, argc, argv);
     free_run(&r);
     wfi_rank_close(rank);
-    free(weights);
     return code;
 }

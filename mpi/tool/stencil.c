@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance.h"
 #include "blocks.h"
 #include "commands.h"
 #include "io/npy.h"
@@ -29,6 +30,7 @@ typedef struct run {
     double coefficients[WFI_STENCIL_MOST_TAPS];
     const char *output;
     uint32_t blocks[3];
+    wfi_shares shares;
     wf_mpi_stencil *stencil;
     wf_mpi_stencil_info part;
     void *in, *out; /* the whole grid, where it is checked */
@@ -211,14 +213,10 @@ static wf_result work(run *r)
     return result;
 }
 
+/* The grid as it is to be cut; the rank's stencil is made, and what it has is told. */
 static wf_result create(run *r, const double *weights)
 {
     wfi_rank *rank = r->rank;
-    r->params = wfi_stencil_params(&r->request);
-    r->params.coefficients = r->coefficients;
-    r->params.tuning = &rank->session.tuning;
-    r->params.cancel = &rank->session.cancel;
-    wfi_stencil_coefficients(&r->request, rank->common.seed, r->coefficients);
     const wf_mpi_stencil_params params = {.size = sizeof params,
                                           .grid = &r->params,
                                           .weights = weights,
@@ -233,8 +231,29 @@ static wf_result create(run *r, const double *weights)
     r->part.size = sizeof r->part;
     r->result->plan.size = sizeof r->result->plan;
     result = wf_mpi_stencil_describe(r->stencil, &r->part, &r->result->plan);
-    describe(r);
     return wfi_rank_agree(result);
+}
+
+/* Makes steps of equal shares of a grid of zeros. */
+static wf_result balance(run *r)
+{
+    wf_mpi_times times = {.size = sizeof times};
+    wf_result result = create(r, NULL);
+    if (result != WF_SUCCESS)
+        return result;
+    void *zeros = calloc(r->part.planes + (size_t)1, r->part.plane_bytes);
+    result = wfi_rank_agree(zeros ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY);
+    if (result == WF_SUCCESS)
+        result = wf_mpi_stencil_write(r->stencil, zeros);
+    if (result == WF_SUCCESS)
+        result = wf_mpi_stencil_run(r->stencil, WFI_BALANCE_ITERATIONS, NULL, NULL);
+    if (result == WF_SUCCESS)
+        result = wf_mpi_stencil_run(r->stencil, WFI_BALANCE_ITERATIONS, NULL, &times);
+    free(zeros);
+    wf_mpi_stencil_destroy(&r->stencil);
+    if (result == WF_SUCCESS)
+        wfi_shares_weigh(r->rank, times.inside > 0 ? r->part.planes / times.inside : 0, &r->shares);
+    return result;
 }
 
 /* --------------------------------------------------------------------------------------- output */
@@ -261,6 +280,7 @@ static int finish(run *r, int argc, char **argv)
     if (!wfi_json_on_stdout(&r->rank->common)) {
         wfi_case_print(&r->rank->session, c);
         wfi_rank_print(c);
+        wfi_shares_print(r->rank, &r->shares);
         wfi_blocks_print(&r->part.part, r->blocks);
         printf("passes    of %u step%s, %d rank%s\n", r->part.steps, r->part.steps > 1 ? "s" : "",
                r->rank->count, r->rank->count > 1 ? "s" : "");
@@ -269,10 +289,18 @@ static int finish(run *r, int argc, char **argv)
     return code != WFI_EXIT_DONE ? code : written;
 }
 
-static int execute(run *r, const double *weights, int argc, char **argv)
+static int execute(run *r, int argc, char **argv)
 {
     wfi_rank *rank = r->rank;
-    wf_result result = create(r, weights);
+    r->params = wfi_stencil_params(&r->request);
+    r->params.coefficients = r->coefficients;
+    r->params.tuning = &rank->session.tuning;
+    r->params.cancel = &rank->session.cancel;
+    wfi_stencil_coefficients(&r->request, rank->common.seed, r->coefficients);
+    wf_result result = r->shares.balance ? balance(r) : WF_SUCCESS;
+    if (result == WF_SUCCESS)
+        result = create(r, r->shares.weights);
+    describe(r);
     if (result == WF_SUCCESS)
         result = work(r);
     if (result != WF_SUCCESS)
@@ -287,10 +315,10 @@ static int execute(run *r, const double *weights, int argc, char **argv)
 
 /* -------------------------------------------------------------------------------------- options */
 
-static int parse(const wfi_stencil_arguments *args, const char *weights, const char *blocks, run *r)
+static int parse(const wfi_stencil_arguments *args, const char *blocks, run *r)
 {
-    if (blocks && weights)
-        return wfi_usage_error("stencil: --weights is for slabs: blocks have equal shares");
+    if (wfi_shares_check_blocks("stencil", &r->shares, blocks) != WFI_EXIT_DONE)
+        return WFI_EXIT_USAGE;
     if (wfi_blocks_parse(r->rank, "stencil", blocks, r->blocks) != WFI_EXIT_DONE)
         return WFI_EXIT_USAGE;
     if (r->output && !wfi_path_takes_npy(r->output))
@@ -298,18 +326,16 @@ static int parse(const wfi_stencil_arguments *args, const char *weights, const c
     return wfi_stencil_parse(args, &r->request);
 }
 
-static int parse_together(const wfi_stencil_arguments *args, const char *weights,
-                          const char *blocks, run *r)
+static int parse_together(const wfi_stencil_arguments *args, const char *blocks, run *r)
 {
-    const int code =
-        wfi_rank_share(r->rank->prints ? parse(args, weights, blocks, r) : WFI_EXIT_DONE);
-    return code == WFI_EXIT_DONE && !r->rank->prints ? parse(args, weights, blocks, r) : code;
+    const int code = wfi_rank_share(r->rank->prints ? parse(args, blocks, r) : WFI_EXIT_DONE);
+    return code == WFI_EXIT_DONE && !r->rank->prints ? parse(args, blocks, r) : code;
 }
 
 int wfi_mpi_stencil(wfi_rank *rank, int argc, char **argv)
 {
     wfi_stencil_arguments args = {0};
-    const char *text = NULL, *blocks = NULL;
+    const char *blocks = NULL;
     static wfi_result_case result_case;
     static run r;
     r = (run){.rank = rank, .result = &result_case, .times = {.size = sizeof r.times}};
@@ -320,39 +346,37 @@ int wfi_mpi_stencil(wfi_rank *rank, int argc, char **argv)
         {"--border", "dirichlet|neumann|periodic", &args.border, NULL, "default dirichlet"},
         {"--steps", "N", &args.steps, NULL, "steps a run (default 1)"},
         {"--type", "f32|f64|f16", &args.type, NULL, "element type (default f32)"},
-        {"--weights", "W,W,…", &text, NULL,
-         "how many of the planes each rank gets, beside the others; 0: none (default: the same)"},
+        WFI_SHARES_OPTIONS(&r.shares, "planes"),
         WFI_BLOCKS_OPTION(&blocks),
         {"-o", "V.npy", &r.output, NULL, "write the grid"},
     };
     const wfi_command command = {
         "stencil",
         "[--grid NXxNY[xNZ]] [--shape star|box] [--radius R] [--border B] [--steps N] "
-        "[--weights W,W,… | --blocks XxYxZ] [-o V.npy]",
+        "[--weights W,W,… | --balance | --blocks XxYxZ] [-o V.npy]",
         "Applies a stencil with constant coefficients to a random grid on the devices of all "
         "ranks, verifies and times it.",
         0,
         0,
         options,
         sizeof options / sizeof *options};
-    double *weights = NULL;
     bool done = false;
     int code = wfi_rank_parse(rank, &command, argc - 2, argv + 2, &done);
     if (code != WFI_EXIT_DONE || done)
         return code;
-    code = parse_together(&args, text, blocks, &r);
+    code = parse_together(&args, blocks, &r);
     if (code == WFI_EXIT_DONE)
-        code = wfi_rank_weights(rank, text, &weights);
+        code = wfi_shares_parse(rank, "stencil", &r.shares);
     if (code != WFI_EXIT_DONE)
         return code;
     wfi_stencil_name_case(&r.request, r.result);
     wfi_result_case_fact(r.result, "ranks", r.rank->count);
     code = wfi_rank_open(rank);
     if (code == WFI_EXIT_DONE)
-        code = execute(&r, weights, argc, argv);
+        code = execute(&r, argc, argv);
     wf_mpi_stencil_destroy(&r.stencil);
     wfi_rank_close(rank);
-    free(weights);
+    wfi_shares_free(&r.shares);
     free(r.in);
     free(r.out);
     free(r.own);
