@@ -130,7 +130,7 @@ if [ -z "$brief" ]; then # another matrix of the same pattern
     fails 1 'of another system' -n 2 "$tool" cg 5.mtx --continue u.ckpt
 fi
 [ "$brief" ] || fails 1 'of cg, not of himeno' -n 1 "$tool" himeno --continue s.ckpt --iterations 9
-[ "$brief" ] || fails 2 'no checkpoints' -n 1 "$tool" $solve --pipelined --checkpoint t.ckpt
+[ "$brief" ] || fails 2 'no checkpoints' -n 1 "$tool" $solve --form pipelined --checkpoint t.ckpt
 
 # A rank whose device refuses, in the midst of its work or from the start, ends all with its words.
 # It has no layer: this one counts a submission that was refused as pending.

@@ -57,6 +57,10 @@ END
     "$tool" spmv m.mtx -o one.npy >out 2>err || bad "spmv m.mtx on one process"
     cmp -s one.npy y.npy || bad "y of 4 ranks is not that of one process"
 fi
+# Both forms are tried, and the faster one solves.
+succeeds '^form +(plain|pipelined), by a trial: plain .* pipelined .* an iteration' -n 2 "$tool" \
+    cg --poisson27 8 --type f64 --form auto
+fails 2 "'both'" -n 2 "$tool" cg --poisson27 8 --form both
 succeeds 'FLOPS' -n 3 "$tool" spmv --generate rmat:9 --type f64
 
 # Wrong usage is told once.

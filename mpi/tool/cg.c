@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cg_form.h"
 #include "cg_keep.h"
 #include "commands.h"
 #include "io/atomic_file.h"
@@ -16,11 +17,10 @@
 
 typedef struct arguments {
     const char *type, *poisson27, *poisson5, *tolerance, *iterations, *precondition, *b, *output,
-        *weights, *checkpoint, *every, *from, *text;
+        *weights, *checkpoint, *every, *from, *form, *text;
     char made[64];
     wfi_matrix_name name;
     wf_type real;
-    bool pipelined;
 } arguments;
 
 typedef struct run {
@@ -28,6 +28,7 @@ typedef struct run {
     const arguments *args;
     wfi_rank_matrix matrix;
     wf_mpi_cg_params params;
+    wfi_cg_form form;
     double *history;
     void *whole_b, *own_b, *whole_x, *own_x;
     wf_mpi_cg_result result;
@@ -103,6 +104,7 @@ static void print(const run *r)
     wfi_line(WFI_LABEL_COLUMNS, "result    %s after %u iteration%s", status_text(found->status),
              found->iterations, found->iterations == 1 ? "" : "s");
     printf("residual  %.3e; b - A x in f64: %.3e\n", found->residual, found->true_residual);
+    wfi_cg_form_print(&r->form);
     if (r->args->from)
         printf("continued after %u iterations of %s\n", r->keep.state.iterations, r->args->from);
     const uint32_t made = found->iterations - r->keep.state.iterations;
@@ -134,8 +136,11 @@ static int execute(run *r, int argc, char **argv)
     r->params.progress = go_on;
     wfi_timeline_init(&r->timeline);
     r->params.trace = &r->timeline.trace;
-    const wf_result result = wf_mpi_cg_solve(MPI_COMM_WORLD, rank->session.device, &r->params,
-                                             r->own_b, r->own_x, &r->result);
+    wf_result result = wfi_cg_form_measure(rank, &r->params, r->own_b, r->own_x, &r->form);
+    r->params.pipelined = r->form.pipelined;
+    if (result == WF_SUCCESS)
+        result = wf_mpi_cg_solve(MPI_COMM_WORLD, rank->session.device, &r->params, r->own_b,
+                                 r->own_x, &r->result);
     if (r->keep.told)
         return r->keep.told;
     if (result != WF_SUCCESS) {
@@ -200,8 +205,7 @@ static int parse(const wfi_rank *rank, arguments *a, wf_mpi_cg_params *p)
                             .precondition = strcmp(m, "jacobi") == 0 ? WF_PRECONDITION_JACOBI
                                                                      : WF_PRECONDITION_NONE,
                             .tolerance = tolerance,
-                            .max_iterations = (uint32_t)iterations,
-                            .pipelined = a->pipelined};
+                            .max_iterations = (uint32_t)iterations};
     return parse_matrix(rank, a);
 }
 
@@ -238,12 +242,15 @@ static int prepare(run *r, const double *weights)
                          : WFI_EXIT_DONE;
 }
 
-static int parse_keep(const wfi_rank *rank, const arguments *a, wfi_checkpoints *out)
+static int parse_keep(const wfi_rank *rank, const arguments *a, run *r)
 {
     wfi_io_error error;
-    if (a->pipelined && (a->checkpoint || a->from))
-        return wfi_usage_error("cg: --pipelined has no checkpoints");
-    const int code = wfi_checkpoints_parse("cg", a->checkpoint, a->every, out);
+    int code = wfi_cg_form_parse(a->form, &r->form);
+    if (code == WFI_EXIT_DONE && (r->form.pipelined || r->form.measured) &&
+        (a->checkpoint || a->from))
+        code = wfi_usage_error("cg: --form %s has no checkpoints", a->form);
+    if (code == WFI_EXIT_DONE)
+        code = wfi_checkpoints_parse("cg", a->checkpoint, a->every, &r->keep.checkpoints);
     if (code == WFI_EXIT_DONE && rank->prints && a->checkpoint &&
         !wfi_atomic_check(a->checkpoint, &error))
         return wfi_run_error("%s", error.text);
@@ -253,7 +260,7 @@ static int parse_keep(const wfi_rank *rank, const arguments *a, wfi_checkpoints 
 static int parse_all(const wfi_rank *rank, arguments *args, run *r)
 {
     const int code = parse(rank, args, &r->params);
-    return code == WFI_EXIT_DONE ? parse_keep(rank, args, &r->keep.checkpoints) : code;
+    return code == WFI_EXIT_DONE ? parse_keep(rank, args, r) : code;
 }
 
 static int parse_together(const wfi_rank *rank, arguments *args, run *r)
@@ -287,8 +294,9 @@ int wfi_mpi_cg(wfi_rank *rank, int argc, char **argv)
          "the |r| / |b| to reach (default 1e-6; f64: 1e-10)"},
         {"--max-iterations", "N", &args.iterations, NULL, "give up after N (default 1000)"},
         {"--precondition", "none|jacobi", &args.precondition, NULL, "default none"},
-        {"--pipelined", NULL, NULL, &args.pipelined,
-         "add dot products up while the next product is made"},
+        {"--form", "plain|pipelined|auto", &args.form, NULL,
+         "pipelined: add dot products up while the next product is made; auto: the faster one of a "
+         "trial (default plain)"},
         {"--weights", "W,W,…", &args.weights, NULL,
          "how many of the entries each rank gets, beside the others; 0: none (default: the same)"},
         {"--checkpoint", "FILE", &args.checkpoint, NULL,
