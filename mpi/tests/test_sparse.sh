@@ -61,7 +61,12 @@ fi
 succeeds '^form +(plain|pipelined), by a trial: plain .* pipelined .* an iteration' -n 2 "$tool" \
     cg --poisson27 8 --type f64 --form auto
 fails 2 "'both'" -n 2 "$tool" cg --poisson27 8 --form both
-succeeds 'FLOPS' -n 3 "$tool" spmv --generate rmat:9 --type f64
+succeeds 'FLOPS' -n 3 "$tool" spmv --generate rmat:9 --type f64 --balance
+grep -q '^balanced ' out || bad "not balanced"
+if [ -f "$other_icd" ] && [ -z "$brief" ]; then # devices of other speeds
+    succeeds '^balanced ' -n 1 "$tool" cg --poisson27 16 --balance : \
+        -n 1 env VK_DRIVER_FILES="$other_icd" "$tool" cg --poisson27 16 --balance
+fi
 
 # Wrong usage is told once.
 fails 2 'give one of' -n 2 "$tool" cg

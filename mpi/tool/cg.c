@@ -17,7 +17,7 @@
 
 typedef struct arguments {
     const char *type, *poisson27, *poisson5, *tolerance, *iterations, *precondition, *b, *output,
-        *weights, *checkpoint, *every, *from, *form, *text;
+        *checkpoint, *every, *from, *form, *text;
     char made[64];
     wfi_matrix_name name;
     wf_type real;
@@ -29,6 +29,7 @@ typedef struct run {
     wfi_rank_matrix matrix;
     wf_mpi_cg_params params;
     wfi_cg_form form;
+    wfi_shares shares;
     double *history;
     void *whole_b, *own_b, *whole_x, *own_x;
     wf_mpi_cg_result result;
@@ -114,6 +115,7 @@ static void print(const run *r)
     }
     wfi_checkpoints_print(&r->keep.checkpoints);
     wfi_rank_print(r->out);
+    wfi_shares_print(r->rank, &r->shares);
 }
 
 static int finish(run *r, int argc, char **argv)
@@ -209,13 +211,12 @@ static int parse(const wfi_rank *rank, arguments *a, wf_mpi_cg_params *p)
     return parse_matrix(rank, a);
 }
 
-static int prepare(run *r, const double *weights)
+/* Vectors, of which each rank has those of its rows. */
+static int prepare(run *r)
 {
     wfi_rank *rank = r->rank;
     const wf_type type = r->args->real;
-    int code = wfi_rank_matrix_get(rank, r->args->text, type, true, weights, &r->matrix);
-    if (code == WFI_EXIT_DONE)
-        code = wfi_rank_vector(rank, r->args->b, r->matrix.first_row, type, &r->whole_b, &r->own_b);
+    int code = wfi_rank_vector(rank, r->args->b, r->matrix.first_row, type, &r->whole_b, &r->own_b);
     if (code != WFI_EXIT_DONE)
         return code;
     const size_t real = wf_type_size(type);
@@ -283,6 +284,8 @@ static void free_run(run *r)
 int wfi_mpi_cg(wfi_rank *rank, int argc, char **argv)
 {
     arguments args = {0};
+    static wfi_result_case result_case;
+    run r = {.rank = rank, .args = &args, .keep = {.rank = rank}, .out = &result_case};
     const wfi_option options[] = {
         {"--poisson27", "N", &args.poisson27, NULL, "the 27-point Poisson matrix of N^3 cells"},
         {"--poisson5", "N", &args.poisson5, NULL, "the 5-point Poisson matrix of N^2 cells"},
@@ -297,8 +300,7 @@ int wfi_mpi_cg(wfi_rank *rank, int argc, char **argv)
         {"--form", "plain|pipelined|auto", &args.form, NULL,
          "pipelined: add dot products up while the next product is made; auto: the faster one of a "
          "trial (default plain)"},
-        {"--weights", "W,W,…", &args.weights, NULL,
-         "how many of the entries each rank gets, beside the others; 0: none (default: the same)"},
+        WFI_SHARES_OPTIONS(&r.shares, "entries"),
         {"--checkpoint", "FILE", &args.checkpoint, NULL,
          "keep in FILE what the solve has come to, in place of what was kept before"},
         {"--every", "N|Tmin|Ts", &args.every, NULL,
@@ -317,25 +319,27 @@ int wfi_mpi_cg(wfi_rank *rank, int argc, char **argv)
         1,
         options,
         sizeof options / sizeof *options};
-    static wfi_result_case result_case;
-    run r = {.rank = rank, .args = &args, .keep = {.rank = rank}, .out = &result_case};
-    double *weights = NULL;
     bool done = false;
     int code = wfi_rank_parse(rank, &command, argc - 2, argv + 2, &done);
     if (code != WFI_EXIT_DONE || done)
         return code;
     code = parse_together(rank, &args, &r);
     if (code == WFI_EXIT_DONE)
-        code = wfi_rank_weights(rank, args.weights, &weights);
+        code = wfi_shares_parse(rank, "cg", &r.shares);
     if (code != WFI_EXIT_DONE)
         return code;
-    code = prepare(&r, weights);
+    code = wfi_rank_matrix_get(rank, args.text, args.real, true,
+                               r.shares.balance ? NULL : r.shares.weights, &r.matrix);
     if (code == WFI_EXIT_DONE)
         code = wfi_rank_open(rank);
+    if (code == WFI_EXIT_DONE)
+        code = wfi_rank_matrix_balance(rank, &r.shares, &r.matrix);
+    if (code == WFI_EXIT_DONE)
+        code = prepare(&r);
     if (code == WFI_EXIT_DONE)
         code = execute(&r, argc, argv);
     wfi_rank_close(rank);
     free_run(&r);
-    free(weights);
+    wfi_shares_free(&r.shares);
     return code;
 }

@@ -13,14 +13,19 @@ enum { MATRIX_TAG = 3 };
 
 /* ---------------------------------------------------------------------------------------- cuts */
 
+double wfi_rank_matrix_work(double rows, double entries)
+{
+    return entries + ROW_COST * rows;
+}
+
 /* The first row of rank `rank`, by the entries and rows that those before it get. */
 static uint32_t cut(const wfi_csr *csr, double share)
 {
-    const double all = (double)csr->entries + ROW_COST * (double)csr->rows;
+    const double all = wfi_rank_matrix_work(csr->rows, csr->entries);
     uint32_t low = 0, high = csr->rows;
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        if (csr->row_offsets[middle] + ROW_COST * (double)middle < all * share - 0.5)
+        if (wfi_rank_matrix_work(middle, csr->row_offsets[middle]) < all * share - 0.5)
             low = middle + 1;
         else
             high = middle;
@@ -77,7 +82,7 @@ static void receive(void *data, size_t count, size_t size, MPI_Datatype type)
 }
 
 static int read_whole(const wfi_rank *rank, const char *text, wf_type type, bool square,
-                      const double *weights, wfi_rank_matrix *m)
+                      wfi_rank_matrix *m)
 {
     wfi_io_error error;
     wfi_matrix_label(text, m->name, sizeof m->name);
@@ -93,7 +98,7 @@ static int read_whole(const wfi_rank *rank, const char *text, wf_type type, bool
     m->whole_values = wfi_matrix_values(&m->whole, m->name, type, &m->narrow, &error);
     if (!m->whole_values)
         return wfi_run_error("%s", error.text);
-    return divide(rank, weights, m);
+    return WFI_EXIT_DONE;
 }
 
 static void send_rows(const wfi_rank_matrix *m, int to)
@@ -105,6 +110,15 @@ static void send_rows(const wfi_rank_matrix *m, int to)
     send(csr->row_offsets + row, rows + (size_t)1, sizeof(uint32_t), MPI_UINT32_T, to);
     send(csr->column_indices + at, entries, sizeof(uint32_t), MPI_UINT32_T, to);
     send((const char *)m->whole_values + at * real, entries, real, real_type(m->params.type), to);
+}
+
+static void free_rows(wfi_rank_matrix *m)
+{
+    free(m->offsets);
+    free(m->columns);
+    free(m->values);
+    m->offsets = m->columns = NULL;
+    m->values = NULL;
 }
 
 /* Memory for this rank's rows; rank 0 has all but offsets that begin with 0. */
@@ -142,6 +156,22 @@ static int take_rows(const wfi_rank *rank, wfi_rank_matrix *m)
     return WFI_EXIT_DONE;
 }
 
+int wfi_rank_matrix_share(const wfi_rank *rank, const double *weights, wfi_rank_matrix *m)
+{
+    const int firsts = rank->count + 1;
+    const int code = wfi_rank_share(rank->prints ? divide(rank, weights, m) : WFI_EXIT_DONE);
+    if (code != WFI_EXIT_DONE)
+        return code;
+    MPI_Bcast(m->first_row, firsts, MPI_UINT32_T, 0, MPI_COMM_WORLD);
+    MPI_Bcast(m->first_column, firsts, MPI_UINT32_T, 0, MPI_COMM_WORLD);
+    m->params.own_rows = m->first_row[rank->rank + 1] - m->first_row[rank->rank];
+    m->params.own_columns = m->first_column[rank->rank + 1] - m->first_column[rank->rank];
+    free_rows(m);
+    for (int r = 1; r < rank->count && rank->prints; r++)
+        send_rows(m, r);
+    return take_rows(rank, m);
+}
+
 int wfi_rank_matrix_get(const wfi_rank *rank, const char *text, wf_type type, bool square,
                         const double *weights, wfi_rank_matrix *m)
 {
@@ -154,7 +184,7 @@ int wfi_rank_matrix_get(const wfi_rank *rank, const char *text, wf_type type, bo
     if (code != WFI_EXIT_DONE)
         return rank->prints ? wfi_run_error("out of memory") : code;
     if (rank->prints)
-        code = read_whole(rank, text, type, square, weights, m);
+        code = read_whole(rank, text, type, square, m);
     code = wfi_rank_share(code);
     if (code != WFI_EXIT_DONE)
         return code;
@@ -164,17 +194,11 @@ int wfi_rank_matrix_get(const wfi_rank *rank, const char *text, wf_type type, bo
         sizes[2] = m->whole.entries;
     }
     MPI_Bcast(sizes, 3, MPI_UINT32_T, 0, MPI_COMM_WORLD);
-    MPI_Bcast(m->first_row, (int)firsts, MPI_UINT32_T, 0, MPI_COMM_WORLD);
-    MPI_Bcast(m->first_column, (int)firsts, MPI_UINT32_T, 0, MPI_COMM_WORLD);
     MPI_Bcast(m->name, sizeof m->name, MPI_CHAR, 0, MPI_COMM_WORLD);
     m->params.rows = sizes[0];
     m->params.columns = sizes[1];
     m->entries = sizes[2];
-    m->params.own_rows = m->first_row[rank->rank + 1] - m->first_row[rank->rank];
-    m->params.own_columns = m->first_column[rank->rank + 1] - m->first_column[rank->rank];
-    for (int r = 1; r < rank->count && rank->prints; r++)
-        send_rows(m, r);
-    return take_rows(rank, m);
+    return wfi_rank_matrix_share(rank, weights, m);
 }
 
 void wfi_rank_matrix_use(wfi_rank *rank, wfi_rank_matrix *m)
@@ -190,9 +214,7 @@ void wfi_rank_matrix_free(wfi_rank_matrix *m)
     free(m->narrow);
     free(m->first_row);
     free(m->first_column);
-    free(m->offsets);
-    free(m->columns);
-    free(m->values);
+    free_rows(m);
 }
 
 /* -------------------------------------------------------------------------------------- vectors */

@@ -2,8 +2,8 @@
 #ifndef WFI_MPI_TOOL_SPARSE_H
 #define WFI_MPI_TOOL_SPARSE_H
 
+#include "balance.h"
 #include "io/csr.h"
-#include "ranks.h"
 #include "tool/cases/matrix_name.h"
 
 typedef struct wfi_rank_matrix {
@@ -24,6 +24,13 @@ typedef struct wfi_rank_matrix {
  * ranks; `m` is to be freed all the same. */
 int wfi_rank_matrix_get(const wfi_rank *rank, const char *text, wf_type type, bool square,
                         const double *weights, wfi_rank_matrix *m);
+/* What rows and entries take of a device's time, beside each other. */
+double wfi_rank_matrix_work(double rows, double entries);
+/* Hands the rows out anew. */
+int wfi_rank_matrix_share(const wfi_rank *rank, const double *weights, wfi_rank_matrix *m);
+/* sparse_balance.c: the same by how fast the devices, which are open, multiply what they have,
+ * where that was asked for. The exit code is that of all ranks. */
+int wfi_rank_matrix_balance(wfi_rank *rank, wfi_shares *shares, wfi_rank_matrix *m);
 /* The rank's session, which is open by now, gives its tuning and its log. */
 void wfi_rank_matrix_use(wfi_rank *rank, wfi_rank_matrix *m);
 void wfi_rank_matrix_free(wfi_rank_matrix *m);

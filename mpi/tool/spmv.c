@@ -17,7 +17,7 @@
 #define WARM_UP 3            /* runs, each as long as a sample by the speed of the one before */
 
 typedef struct arguments {
-    const char *type, *x, *output, *weights, *text;
+    const char *type, *x, *output, *text;
     wfi_matrix_name name;
     wf_type real;
 } arguments;
@@ -26,6 +26,7 @@ typedef struct run {
     wfi_rank *rank;
     const arguments *args;
     wfi_rank_matrix matrix;
+    wfi_shares shares;
     wf_mpi_matrix *m;
     wf_mpi_vector *x, *y;
     void *whole_x, *own_x, *whole_y, *own_y;
@@ -139,6 +140,7 @@ static int finish(run *r, int argc, char **argv)
     if (!wfi_json_on_stdout(&r->rank->common)) {
         wfi_case_print(&r->rank->session, c);
         wfi_rank_print(c);
+        wfi_shares_print(r->rank, &r->shares);
         printf("matrix    %u rows, %u columns, %u entries, %d rank%s\n", r->matrix.params.rows,
                r->matrix.params.columns, r->matrix.entries, r->rank->count,
                r->rank->count > 1 ? "s" : "");
@@ -185,13 +187,12 @@ static int parse(const wfi_rank *rank, arguments *args)
     return WFI_EXIT_DONE;
 }
 
-static int prepare(run *r, const double *weights)
+/* Vectors, of which each rank has those of its rows or columns, and the case. */
+static int prepare(run *r)
 {
     wfi_rank *rank = r->rank;
     wfi_result_case *c = r->out;
-    int code = wfi_rank_matrix_get(rank, r->args->text, r->args->real, false, weights, &r->matrix);
-    if (code == WFI_EXIT_DONE)
-        code = wfi_rank_vector(rank, r->args->x, r->matrix.first_column, r->args->real, &r->whole_x,
+    int code = wfi_rank_vector(rank, r->args->x, r->matrix.first_column, r->args->real, &r->whole_x,
                                &r->own_x);
     if (code != WFI_EXIT_DONE)
         return code;
@@ -215,27 +216,25 @@ static int prepare(run *r, const double *weights)
 int wfi_mpi_spmv(wfi_rank *rank, int argc, char **argv)
 {
     arguments args = {0};
+    static wfi_result_case result_case;
+    run r = {.rank = rank, .args = &args, .out = &result_case, .times = {.size = sizeof r.times}};
     const wfi_option options[] = {
         {"--type", "f32|f64", &args.type, NULL, "element type (default f32)"},
         {"--generate", "KIND:SIZE", &args.name.generate, NULL, "make the matrix; see below"},
         {"--matrix", "FILE|KIND:SIZE", &args.name.matrix, NULL, "either of the two"},
         {"--x", "v.npy", &args.x, NULL, "the vector (default: random)"},
-        {"--weights", "W,W,…", &args.weights, NULL,
-         "how many of the entries each rank gets, beside the others; 0: none (default: the same)"},
+        WFI_SHARES_OPTIONS(&r.shares, "entries"),
         {"-o", "y.npy", &args.output, NULL, "write the result"},
     };
     const wfi_command command = {
         "spmv",
-        "MATRIX.mtx[.gz] | --generate KIND:SIZE [--weights W,W,…] [-o y.npy]",
+        "MATRIX.mtx[.gz] | --generate KIND:SIZE [--weights W,W,… | --balance] [-o y.npy]",
         "Multiplies a sparse matrix with a vector on the devices of all ranks, verifies and times "
         "the product.",
         0,
         1,
         options,
         sizeof options / sizeof *options};
-    static wfi_result_case result_case;
-    run r = {.rank = rank, .args = &args, .out = &result_case, .times = {.size = sizeof r.times}};
-    double *weights = NULL;
     bool done = false;
     int code = wfi_rank_parse(rank, &command, argc - 2, argv + 2, &done);
     if (rank->prints && done && rank->common.help) {
@@ -248,12 +247,17 @@ int wfi_mpi_spmv(wfi_rank *rank, int argc, char **argv)
     if (code == WFI_EXIT_DONE && !rank->prints)
         code = parse(rank, &args);
     if (code == WFI_EXIT_DONE)
-        code = wfi_rank_weights(rank, args.weights, &weights);
+        code = wfi_shares_parse(rank, "spmv", &r.shares);
     if (code != WFI_EXIT_DONE)
         return code;
-    code = prepare(&r, weights);
+    code = wfi_rank_matrix_get(rank, args.text, args.real, false,
+                               r.shares.balance ? NULL : r.shares.weights, &r.matrix);
     if (code == WFI_EXIT_DONE)
         code = wfi_rank_open(rank);
+    if (code == WFI_EXIT_DONE)
+        code = wfi_rank_matrix_balance(rank, &r.shares, &r.matrix);
+    if (code == WFI_EXIT_DONE)
+        code = prepare(&r);
     if (code == WFI_EXIT_DONE)
         code = execute(&r, argc, argv);
     wf_mpi_vector_destroy(&r.x);
@@ -265,6 +269,6 @@ int wfi_mpi_spmv(wfi_rank *rank, int argc, char **argv)
     free(r.own_x);
     free(r.whole_y);
     free(r.own_y);
-    free(weights);
+    wfi_shares_free(&r.shares);
     return code;
 }
