@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "core/arithmetic.h"
-#include "kernels/spmv/variant.h"
 #include "spmv/spmv_ids.h"
 
 double wfi_spmv_vectors_of(const wfi_point *point)
@@ -56,19 +54,6 @@ double wfi_spmv_row_time(const wfi_point *point, uint32_t lanes, double reductio
     const double scatter = 1.0 + fmin(p->mean_row / lanes, most);
     const double steps = lanes > 1 ? log2(lanes) * reduction_step : 0;
     return (double)p->rows * lanes * (loads * scatter + steps) * wfi_spmv_vectors_of(point);
-}
-
-/* Bytes of x, of an H200 whose second-level cache has 50 MB. */
-#define FAR_BYTES (UINT64_C(8) << 20)
-#define FAR_MEAN 8
-#define FAR_LONGEST 64
-
-bool wfi_spmv_reads_far(const wfi_point *point)
-{
-    const wfi_spmv_problem *p = &point->problem->spmv;
-    const uint64_t reach = wfi_least(p->columns, 2 * p->bandwidth + 1);
-    return reach * wfi_spmv_real_bytes(point) > FAR_BYTES && p->mean_row <= FAR_MEAN &&
-           p->longest_row <= FAR_LONGEST && !p->fused && !p->strided;
 }
 
 double wfi_spmv_best_lanes(wfi_point *point, wfi_spmv_time_fn time_of, double reduction_step)

@@ -19,9 +19,6 @@ double wfi_spmv_instruction_time(const wfi_point *point, wfi_spmv_cost cost);
  * them), reduction_step for each halving of the sums, and the memory transactions that lanes apart
  * in memory cost. Every vector reads the matrix again. */
 double wfi_spmv_row_time(const wfi_point *point, uint32_t lanes, double reduction_step);
-/* Whether short rows of much the same length read x all over, and more of it than a cache keeps
- * while the matrix streams through it. */
-bool wfi_spmv_reads_far(const wfi_point *point);
 typedef double (*wfi_spmv_time_fn)(const wfi_point *point, uint32_t lanes, double reduction_step);
 /* Gives the point the legal value of `lanes` that takes the least time, and returns that. */
 double wfi_spmv_best_lanes(wfi_point *point, wfi_spmv_time_fn time_of, double reduction_step);

@@ -70,6 +70,11 @@ double wfi_stencil_group_count(const wfi_point *point)
            ceil((double)wfi_stencil_axes_of(&point->problem->stencil).nk / (double)tile.k);
 }
 
+bool wfi_stencil_rows_hold_vectors(const wfi_point *point)
+{
+    return point->problem->stencil.row_stride % wfi_stencil_width(point) == 0;
+}
+
 void wfi_stencil_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;

@@ -30,11 +30,6 @@ bool wfi_stencil_fits_dispatch(const wfi_point *point)
     return groups[0] <= point->caps->max_groups[0] && groups[1] <= point->caps->max_groups[1];
 }
 
-bool wfi_stencil_rows_hold_vectors(const wfi_point *point)
-{
-    return point->problem->stencil.row_stride % wfi_stencil_width(point) == 0;
-}
-
 bool wfi_stencil_is_star(const wfi_point *point)
 {
     return point->problem->stencil.shape == WF_STENCIL_STAR;

@@ -1,8 +1,24 @@
 /* Variant row: one work-item a row of compressed sparse rows. The reference. */
+#include "core/arithmetic.h"
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
 #include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
+
+/* Bytes of x, of an H200 whose second-level cache has 50 MB. */
+#define FAR_BYTES (UINT64_C(8) << 20)
+#define FAR_MEAN 8
+#define FAR_LONGEST 64
+
+/* Whether short rows of much the same length read x all over, and more of it than a cache keeps
+ * while the matrix streams through it. */
+static bool reads_far(const wfi_point *point)
+{
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    const uint64_t reach = wfi_least(p->columns, 2 * p->bandwidth + 1);
+    return reach * wfi_spmv_real_bytes(point) > FAR_BYTES && p->mean_row <= FAR_MEAN &&
+           p->longest_row <= FAR_LONGEST && !p->fused && !p->strided;
+}
 
 /* Where what is read of x does not stay in a cache, a row a work-item hides it best (H200, 3
  * million rows of 6 random columns in f32: 151 us, `sliced` 158, `stream` 223). */
@@ -11,7 +27,7 @@ static double fit(wfi_point *point)
     const wfi_spmv_profile *profile = wfi_spmv_profile_of(point->caps);
     const wfi_spmv_problem *p = &point->problem->spmv;
     point->values[SPMV_ID_LOCAL_X] = wfi_spmv_fit_local(point->caps);
-    if (!profile->costs && wfi_spmv_reads_far(point))
+    if (!profile->costs && reads_far(point))
         return 0.5 * (double)(p->entries + p->rows) * wfi_spmv_vectors_of(point);
     return profile->costs ? wfi_spmv_instruction_time(point, profile->costs->row)
                           : wfi_spmv_row_time(point, 1, 0);
