@@ -405,6 +405,31 @@ static void one_operand_is_copied(void **state)
     }
 }
 
+/* A copy of A is read as a whole, so that B, which is read in place, must be one slab. */
+static void copies_stand_beside_whole_operands(void **state)
+{
+    wf_device *device = *state;
+    const uint64_t range = device->caps.max_storage_range;
+    static const wf_constant constants[] = {{"pack", 1},     {"vec4", 1},    {"tile_m", 16},
+                                            {"tile_n", 32},  {"tile_k", 8},  {"thread_m", 4},
+                                            {"thread_n", 4}, {"lanes_m", 2}, {"lanes_n", 4}};
+    const wf_tuning tuning = {.size = sizeof tuning,
+                              .variant = "vector",
+                              .constants = constants,
+                              .constant_count = sizeof constants / sizeof *constants};
+    const wf_matmul_params params = {
+        .size = sizeof params, .m = 16, .n = 200, .k = 77, .transpose_a = true, .tuning = &tuning};
+    wf_plan *plan = NULL;
+    device->caps.max_storage_range = 40000 + device->caps.storage_alignment; /* B: 77*200*4 */
+    test_expect_errors(true);
+    assert_int_equal(wf_matmul_plan(device, &params, &plan), WF_ERROR_CONSTRAINT);
+    test_expect_errors(false);
+    device->caps.max_storage_range = 61600 + device->caps.storage_alignment;
+    assert_int_equal(wf_matmul_plan(device, &params, &plan), WF_SUCCESS);
+    device->caps.max_storage_range = range;
+    wf_plan_destroy(&plan);
+}
+
 static void folds_a_grid_over_small_limits(void **state)
 {
     wf_device *device = *state;
@@ -550,6 +575,7 @@ int main(void)
         cmocka_unit_test(splits_over_small_bindings),
         cmocka_unit_test(shared_tiles_are_right),
         cmocka_unit_test(one_operand_is_copied),
+        cmocka_unit_test(copies_stand_beside_whole_operands),
         cmocka_unit_test(folds_a_grid_over_small_limits),
         cmocka_unit_test(small_integers_are_exact),
         cmocka_unit_test(nan_and_infinity_propagate),

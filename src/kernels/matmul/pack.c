@@ -90,32 +90,33 @@ uint32_t wfi_matmul_chunk_bits(const wfi_problem *problem)
     return bits;
 }
 
-/* Whether C, and the partial sums of split-K, are one slab. */
-static bool whole_results(const wfi_point *point)
+/* Whether A, B and C, and the partial sums of split-K, are one slab each: a copy is read as a
+ * whole, so that slabs of an operand beside it, which is read in place, would not go with it. */
+static bool is_one_slab(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const uint64_t limit = point->caps->max_storage_range - point->caps->storage_alignment,
+                   size = wf_type_size(point->problem->type),
                    sum = wfi_matmul_sum_size(point->problem->type);
     const double kept = (double)p->m * (double)p->n * (double)p->batch *
                         wfi_point_value(point, MATMUL_ID_SPLIT_K, 1) * (double)sum;
     uint64_t extents[3];
     wfi_matmul_extents(p, extents);
-    return extents[WF_MATMUL_C] <= limit / sum && kept <= (double)limit;
+    return extents[WF_MATMUL_A] <= limit / size && extents[WF_MATMUL_B] <= limit / size &&
+           extents[WF_MATMUL_C] <= limit / sum && kept <= (double)limit;
 }
 
 bool wfi_matmul_can_pack(const wfi_point *point, uint32_t bits)
 {
     const wf_caps *caps = point->caps;
     const wf_type type = point->problem->type;
-    const uint64_t size = wf_type_size(type);
-    if (bits && !whole_results(point))
+    if (bits && !is_one_slab(point))
         return false;
     for (uint32_t operand = 0; operand < 2; operand++) {
         const stored s = stored_operand(&point->problem->matmul, operand);
         if (!(bits & 1u << operand) || s.rows == 0 || s.columns == 0)
             continue;
-        if (s.batch > caps->max_groups[2] || packed_bytes(&s, type) > caps->max_storage_range ||
-            source_elements(&s) * size > caps->max_storage_range)
+        if (s.batch > caps->max_groups[2] || packed_bytes(&s, type) > caps->max_storage_range)
             return false;
     }
     return true;

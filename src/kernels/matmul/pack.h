@@ -7,8 +7,9 @@
 /* Which operands have rows that begin at multiples of 16 bytes and are whole vectors of them (bits
  * 1 A, 2 B), and whether C's rows are of four elements (bit 4). */
 uint32_t wfi_matmul_chunk_bits(const wfi_problem *problem);
-/* Whether copies of the operands in `bits` fit this device's bindings. Where sizes vary, a
- * recording writes its copies, with their padding, into the buffers that the largest ones need. */
+/* Whether copies of the operands in `bits` fit this device's bindings, and all matrices do, since
+ * no slabs are made of copies. Where sizes vary, a recording writes its copies, with their padding,
+ * into the buffers that the largest ones need. */
 bool wfi_matmul_can_pack(const wfi_point *point, uint32_t bits);
 /* Bytes that copying the operands in `bits` reads and writes. */
 double wfi_matmul_pack_bytes(const wfi_point *point, uint32_t bits);

@@ -159,7 +159,8 @@ static const wfi_constraint constraints[] = {
     {"sub_m x sub_n must be at most 192 a work-item, since subgroups keep their sums in registers",
      few_sums},
     {"subgroup must be a size that the device can be held to", subgroup_offered},
-    {"pack must be at most 3, and each copy must fit one storage-buffer binding", packs_fit},
+    {"pack must be at most 3, and each copy and each matrix must fit one storage-buffer binding",
+     packs_fit},
     {"f16x2 is for fast math alone, with pack 3 and a batch of one product", f16x2_allowed},
     {WFI_STREAM_K_REASON, may_stream_k},
 };

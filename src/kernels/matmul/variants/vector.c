@@ -125,9 +125,9 @@ static const wfi_constraint constraints[] = {
     {"split_k must be between 1 and 4096", split_k_positive},
     {"double_buffer and pairs must be 0 or 1, serpentine at most 3", switches_in_range},
     WFI_FEW_MOVED,
-    {"pack must be 0, or up to 3 for f32 and f64 where each copy fits one storage-buffer binding "
-     "and tile_k divides 64, since copies are whole tiles long; a copy of one operand alone whose "
-     "rows run along the sum needs a k that is a multiple of 4",
+    {"pack must be 0, or up to 3 for f32 and f64 where each copy and each matrix fits one "
+     "storage-buffer binding and tile_k divides 64, since copies are whole tiles long; a copy of "
+     "one operand alone whose rows run along the sum needs a k that is a multiple of 4",
      may_pack},
     {"gathered must be 0, or 1 where vec4 leaves out C", gathers_elements},
     {WFI_STREAM_K_REASON, may_stream_k},
