@@ -196,6 +196,32 @@ static void short_sums_are_for_matrix_units(void **state)
     }
 }
 
+/* Who asks for plain tiles gets the model's values, and a search tries them. */
+static void plain_tiles_can_be_forced(void **state)
+{
+    static const char *const names[] = {"register", "vector"};
+    (void)state;
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    const wf_caps units = device_of(WFI_NVIDIA);
+    wf_caps none = units;
+    none.cooperative_shape_count = 0;
+    const wfi_problem problem = {
+        .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F16, .matmul = wfi_matmul_plain(4636, 145, 54)};
+    wfi_point matrices = point_of(&units, &problem);
+    const double least = matrices.variant->fit(&matrices);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        wfi_point beside = {.caps = &units,
+                            .problem = &problem,
+                            .variant = family->variants[wfi_variant_find(family, names[i])]};
+        wfi_point_defaults(&beside);
+        wfi_point alone = beside;
+        alone.caps = &none;
+        assert_true(beside.variant->fit(&beside) > least);
+        assert_true(alone.variant->fit(&alone) > 0);
+        assert_memory_equal(beside.values, alone.values, sizeof alone.values);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +233,7 @@ int main(void)
         cmocka_unit_test(waves_are_full),
         cmocka_unit_test(choices_follow_rates),
         cmocka_unit_test(short_sums_are_for_matrix_units),
+        cmocka_unit_test(plain_tiles_can_be_forced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -528,14 +528,17 @@ static double fit(wfi_point *point)
     return unmeasured ? -1 : best;
 }
 
-bool wfi_matmul_prefers_matrices(const wfi_point *point)
+#define BEHIND 1.01 /* of the time on matrix units: plain tiles are chosen where these cannot be */
+
+double wfi_matmul_least_plain_time(const wfi_point *point)
 {
     wfi_point trial = *point;
     if (!wfi_matmul_times_matrices(point) || !wfi_matmul_profile_of(point->caps)->matrix_units)
-        return false;
+        return 0;
     trial.variant = &wfi_matmul_cooperative;
     wfi_point_defaults(&trial);
-    return fit(&trial) >= 0;
+    const double time = fit(&trial);
+    return time >= 0 ? BEHIND * time : 0;
 }
 
 static double expect(const wfi_point *point)

@@ -11,8 +11,8 @@ extern const wfi_variant wfi_matmul_naive, wfi_matmul_dispatch, wfi_matmul_tiled
     wfi_matmul_register, wfi_matmul_vector, wfi_matmul_subgroup_k, wfi_matmul_panel, wfi_matmul_dot,
     wfi_matmul_matvec, wfi_matmul_cooperative, wfi_matmul_f16x2;
 
-/* Whether `cooperative` has a predicted time, beside which what lists of sizes expect of tiles of
- * plain multiply-adds is no match. */
-bool wfi_matmul_prefers_matrices(const wfi_point *point);
+/* What lists of sizes expect of tiles of plain multiply-adds is no match for a predicted time of
+ * `cooperative`: they take this time at least. 0: it has none. */
+double wfi_matmul_least_plain_time(const wfi_point *point);
 
 #endif

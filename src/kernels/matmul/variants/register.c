@@ -287,12 +287,12 @@ static double register_fit(wfi_point *point)
     if (wfi_matmul_has_published_time(point))
         return fit_published_block(point);
     const double time = wfi_matmul_best_block(point, blocks, WFI_COUNT(blocks), 512, NULL);
-    if (wfi_matmul_times_tiles(point) || wfi_matmul_prefers_matrices(point))
+    if (time < 0 || wfi_matmul_times_tiles(point))
         return -1;
-    return time < 0 ? time
-                    : wfi_matmul_start_time(point) +
-                          fmax(time, wfi_matmul_profile_of(point->caps)->register_memory *
-                                         wfi_matmul_memory_time(point));
+    return fmax(wfi_matmul_least_plain_time(point),
+                wfi_matmul_start_time(point) +
+                    fmax(time, wfi_matmul_profile_of(point->caps)->register_memory *
+                                   wfi_matmul_memory_time(point)));
 }
 
 /* blocked reads both factors of every product from shared memory anew. */

@@ -460,8 +460,6 @@ static double fit(wfi_point *point)
     const double timed = wfi_matmul_times_tiles(point) ? fit_timed_block(point) : -1;
     if (timed >= 0)
         return timed;
-    if (wfi_matmul_prefers_matrices(point))
-        return -1;
     double time = profile->registers_are_memory ? fit_memory_block(point) : fit_gpu_block(point);
     if (time < 0 && profile->registers_are_memory)
         time = fit_any_block(point);
@@ -472,8 +470,9 @@ static double fit(wfi_point *point)
     if (time < 0)
         return time;
     const double start = wfi_matmul_times_matrices(point) ? wfi_matmul_start_time(point) : 0;
-    return start + (wfi_matmul_stores_decide(point) ? NARROW_STORES : 1) *
-                       fmax(time * GAIN, 1.3 * wfi_matmul_memory_time(point));
+    return fmax(wfi_matmul_least_plain_time(point),
+                start + (wfi_matmul_stores_decide(point) ? NARROW_STORES : 1) *
+                            fmax(time * GAIN, 1.3 * wfi_matmul_memory_time(point)));
 }
 
 static double expect(const wfi_point *point)
