@@ -26,7 +26,7 @@ bool wfi_blocks_are_slabs(const wfi_blocks *blocks);
 typedef struct wfi_blocks_costs {
     double element_bytes; /* of a cell of a halo */
     double cell_bytes;    /* that the update of a cell reads and writes */
-    double most_bytes;    /* of a block's cells in one binding */
+    double most_bytes;    /* of a block's cells in one binding and one allocation */
     bool around;          /* behind the last block along an axis is the first */
     bool card;            /* the device has memory of its own */
 } wfi_blocks_costs;

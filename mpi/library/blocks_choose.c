@@ -1,6 +1,8 @@
 /* Whether a grid is cut into slabs or blocks: by a model of a pass on the rank that has most. */
 #include "blocks.h"
 
+#include <math.h>
+
 /* What the model takes for granted of any device: a card of its own memory exchanges halos with
  * the host at LINK_RATE and reads and writes its memory CARD_MEMORY times as fast, other devices
  * SHARED_MEMORY times, since both are the host's memory there. A box of cells is gathered and
@@ -12,12 +14,16 @@
 #define SHARED_MEMORY 2
 #define PACKED 0.6
 #define MESSAGE 5e-6 /* seconds */
+/* What a block holds beside cells and halos, at most: borders, and rows that kernels align. */
+#define BORDERS 2
+#define PADDING 64 /* cells of a row */
 
 wfi_blocks_costs wfi_blocks_costs_of(const wf_device *device, wf_type type)
 {
     const wf_caps *caps = wf_device_caps(device);
+    const double allocation = fmin((double)caps->max_allocation, (double)caps->max_buffer);
     return (wfi_blocks_costs){.element_bytes = (double)wf_type_size(type),
-                              .most_bytes = (double)caps->max_storage_range,
+                              .most_bytes = fmin((double)caps->max_storage_range, allocation),
                               .card = caps->device_type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU};
 }
 
@@ -41,8 +47,8 @@ static part largest(const wfi_blocks_costs *costs, const wfi_blocks_axis axes[3]
     return p;
 }
 
-/* Whether every rank has as much as a halo along each axis that is cut, and a binding holds a
- * block. */
+/* Whether every rank has as much as a halo along each axis that is cut, and a binding and an
+ * allocation hold a block. */
 static bool is_possible(const wfi_blocks_costs *costs, const wfi_blocks_axis axes[3],
                         const int count[3])
 {
@@ -53,7 +59,8 @@ static bool is_possible(const wfi_blocks_costs *costs, const wfi_blocks_axis axe
         const uint64_t most = (uint64_t)p.cells[axis] * (uint32_t)(count[axis] - 1);
         if (count[axis] > 1 && most + a->least + 1 > a->cells)
             return false;
-        held *= p.cells[axis] + (double)p.neighbours[axis] * a->least;
+        held *= p.cells[axis] + (double)p.neighbours[axis] * a->least + BORDERS +
+                (axis == 0 ? PADDING : 0);
     }
     return held <= costs->most_bytes;
 }
