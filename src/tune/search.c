@@ -225,13 +225,15 @@ static void tell_best_so_far(wfi_search *s)
             s->result->before_us = s->elite[i].seconds * 1e6;
 }
 
-/* The row of an earlier search in place of a search. */
+/* The row of an earlier search in place of a search, where it is of use: one of another size of the
+ * same classes may have a point that this one cannot have. */
 static bool tell_kept(wfi_search *s)
 {
     const wf_tune_params *p = s->params;
     wfi_choice choice = {s->incumbent.point, "tuned", wfi_family_get(s->trial.problem.family)};
     if (!p->unless_kept || p->again || p->within || p->exhaustive || !s->known ||
-        !wfi_point_from_names(&s->entry.best[0], &choice.point))
+        !wfi_point_from_names(&s->entry.best[0], &choice.point) ||
+        !wfi_point_legal(&choice.point, NULL))
         return false;
     s->result->best = wfi_describe_choice(&choice);
     s->result->best_us = (double)s->entry.best[0].time_ns * 1e-3;

@@ -2112,8 +2112,9 @@ typedef struct wf_tune_params {
      * parameters. The structure's other members are ignored. NULL: all points are searched. */
     const wf_tuning *within;
     /* A problem of which this device has a row already, made with this driver and these shaders, is
-     * left as it is: the result has the row's point and time, and `measured` is 0. Ignored with
-     * `again`, `within` or `exhaustive`. */
+     * left as it is: the result has the row's point and time, and `measured` is 0. The row may be
+     * another size's of the same classes, if its point is possible here. Ignored with `again`,
+     * `within` or `exhaustive`. */
     bool unless_kept;
 } wf_tune_params;
 
