@@ -80,21 +80,18 @@ static uint32_t begun(const wfi_tune_work *work)
     return count;
 }
 
-static int search(fit *f, bool *interrupted)
+/* Where it fails or is interrupted, what was searched until then is told all the same. */
+static int search(fit *f)
 {
     wfi_tune_work work = work_of(f, f->args->seconds * SEARCHED);
     work.unless_kept = true;
     if (!f->args->no_calibrate)
         wfi_calibrate_before(&work);
     const int code = wfi_tune_run(&work);
-    if (code != WFI_EXIT_DONE)
-        return code;
     f->tuned = begun(&work);
     f->left = work.count - f->tuned;
     memmove(&f->problems[f->tuned], &f->problems[work.count], f->weighed * sizeof *f->problems);
-    for (uint32_t i = 0; i < f->tuned; i++)
-        *interrupted = *interrupted || f->outcomes[i].result == WF_ERROR_CANCELLED;
-    return *interrupted ? wfi_tune_tell_interruption(&work) : WFI_EXIT_DONE;
+    return code == WFI_EXIT_DONE ? wfi_tune_tell_interruption(&work) : code;
 }
 
 static int weigh(fit *f)
@@ -169,19 +166,18 @@ int wfi_tune_fit(const wfi_tune_arguments *args, const wfi_common *common)
 {
     static fit f;
     f = (fit){.args = args, .common = common, .begun = wfi_host_seconds()};
-    bool interrupted = false;
     int code = wfi_tune_probe(common, &f.device), told = WFI_EXIT_DONE;
     if (code == WFI_EXIT_DONE)
         code = draw(&f);
     if (code != WFI_EXIT_DONE)
         return code;
-    code = search(&f, &interrupted);
-    if (code != WFI_EXIT_DONE && !interrupted)
+    code = search(&f);
+    if (code == WFI_EXIT_NO_DEVICE || code == WFI_EXIT_USAGE)
         return code;
-    if (interrupted)
-        f.weighed = 0;
-    else
+    if (code == WFI_EXIT_DONE)
         code = weigh(&f);
+    else
+        f.weighed = 0;
     if (!wfi_json_on_stdout(common))
         told = print(&f);
     wfi_tune_work all = work_of(&f, 0);
