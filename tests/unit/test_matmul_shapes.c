@@ -175,6 +175,26 @@ static void small_limits_keep_tiles(void **state)
     assert_string_equal(test_pick(&caps, WF_TYPE_F64, p).variant->name, "vector");
 }
 
+/* What predicted times copy can be read in place too: one value is changed, and kernels of copies
+ * read vectors all the same. */
+static void copies_can_be_left_out(void **state)
+{
+    (void)state;
+    const wf_caps caps = card_of(WFI_NVIDIA);
+    wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(7183, 231, 5351));
+    const uint32_t copies = wfi_point_value(&point, MATMUL_ID_PACK, 0);
+    wfi_pipeline_desc desc;
+    uint32_t vec4 = 0;
+    assert_true(copies != 0);
+    wfi_point_pipeline(&point, &desc);
+    for (uint32_t i = 0; i < desc.constant_count; i++)
+        if (desc.constants[i].id == MATMUL_ID_VEC4)
+            vec4 = desc.constants[i].value;
+    assert_int_equal(vec4, copies); /* no other rows are vectors */
+    wfi_point_set(&point, MATMUL_ID_PACK, 0);
+    assert_true(wfi_point_legal(&point, NULL));
+}
+
 /* Devices whose rates nobody measured, types and sizes that were not. */
 static void others_are_not_timed(void **state)
 {
@@ -207,6 +227,7 @@ int main(void)
         cmocka_unit_test(short_sums_of_odd_rows_are_stored_side_by_side),
         cmocka_unit_test(times_grow_with_work_and_waves),
         cmocka_unit_test(small_limits_keep_tiles),
+        cmocka_unit_test(copies_can_be_left_out),
         cmocka_unit_test(others_are_not_timed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,22 +15,15 @@
 
 /* -------------------------------------------------------------------------------- constants */
 
-static void set_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
-{
-    for (uint32_t i = 0; i < desc->constant_count; i++)
-        if (desc->constants[i].id == id)
-            desc->constants[i].value = value;
-}
-
 static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_desc *desc)
 {
     const wfi_matmul_problem *p = b->p;
     const bool finishes = (stage & FINISHES) != 0;
-    set_constant(desc, MATMUL_ID_BETA, (stage & ADDS) != 0);
-    set_constant(desc, MATMUL_ID_BIAS, finishes && p->bias);
-    set_constant(desc, MATMUL_ID_ACTIVATION, finishes ? (uint32_t)p->activation : 0);
+    wfi_matmul_set_constant(desc, MATMUL_ID_BETA, (stage & ADDS) != 0);
+    wfi_matmul_set_constant(desc, MATMUL_ID_BIAS, finishes && p->bias);
+    wfi_matmul_set_constant(desc, MATMUL_ID_ACTIVATION, finishes ? (uint32_t)p->activation : 0);
     if (stage & KEEPS_SUMS)
-        set_constant(desc, MATMUL_ID_OUTPUT, 1);
+        wfi_matmul_set_constant(desc, MATMUL_ID_OUTPUT, 1);
     const wfi_spirv *stream_k = b->point->variant->second[b->point->problem->type];
     if ((stage & STREAM_K) && stream_k)
         desc->spirv = stream_k;
@@ -39,7 +32,7 @@ static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_
     if (b->whole.m % WFI_SLAB_UNIT || b->whole.n % WFI_SLAB_UNIT || b->whole.k % WFI_SLAB_UNIT)
         /* Slabs this thin may begin between the vectors of a row. */
         if (b->whole.m < p->m || b->whole.n < p->n || b->whole.k < p->k)
-            set_constant(desc, MATMUL_ID_VEC4, 0);
+            wfi_matmul_set_constant(desc, MATMUL_ID_VEC4, 0);
 }
 
 static wf_result stage_pipeline(wfi_matmul_builder *b, uint32_t stage, uint32_t *index)

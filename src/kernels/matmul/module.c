@@ -16,3 +16,10 @@ void wfi_matmul_constants(const wfi_point *point, wfi_pipeline_desc *desc)
     for (size_t i = 0; i < WFI_COUNT(constants); i++)
         wfi_pipeline_constant(desc, constants[i].id, constants[i].value);
 }
+
+void wfi_matmul_set_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
+{
+    for (uint32_t i = 0; i < desc->constant_count; i++)
+        if (desc->constants[i].id == id)
+            desc->constants[i].value = value;
+}

@@ -28,5 +28,7 @@ typedef struct wfi_matmul_push {
 
 /* Appends transposes, beta, bias, activation and output: `constants` of most variants. */
 void wfi_matmul_constants(const wfi_point *point, wfi_pipeline_desc *desc);
+/* Gives a constant that is there another value. */
+void wfi_matmul_set_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value);
 
 #endif

@@ -127,7 +127,8 @@ static work_group describe(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const uint32_t *v = point->values;
-    const uint32_t bits = wfi_point_value(point, MATMUL_ID_VEC4, 0);
+    const uint32_t bits =
+        wfi_point_value(point, MATMUL_ID_VEC4, 0) | wfi_point_value(point, MATMUL_ID_PACK, 0);
     const double w = words(point), slices = wfi_point_value(point, MATMUL_ID_SLICES_K, 1),
                  m = v[MATMUL_ID_TILE_M], n = v[MATMUL_ID_TILE_N], k = v[MATMUL_ID_TILE_K] * slices,
                  items = wfi_matmul_tile_threads(v) * slices,

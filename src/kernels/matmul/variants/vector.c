@@ -25,7 +25,8 @@ static const wfi_parameter parameters[] = {
     WFI_TILE_K_ROW(8, depths),
     WFI_THREAD_ROWS(8, outputs),
     {"vec4", MATMUL_ID_VEC4, 0, WFI_COUNT(vec4s), vec4s,
-     "matrices that memory moves four elements at a time: the sum of 1 for A, 2 for B, 4 for C"},
+     "matrices that memory moves four elements at a time, beside copies: the sum of 1 for A, 2 for "
+     "B, 4 for C"},
     {"lanes_m", MATMUL_ID_LANES_M, 4, WFI_COUNT(lanes), lanes,
      "work-items along the rows of a block of consecutive ones"},
     {"lanes_n", MATMUL_ID_LANES_N, 8, WFI_COUNT(lanes), lanes,
@@ -157,6 +158,8 @@ static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
     wfi_pipeline_constant(desc, MATMUL_ID_PADDED, padding(point));
     wfi_matmul_constants(point, desc);
+    wfi_matmul_set_constant(desc, MATMUL_ID_VEC4,
+                            point->values[MATMUL_ID_VEC4] | point->values[MATMUL_ID_PACK]);
 }
 
 /* ------------------------------------------------------------------------ model: CPU and others */
@@ -408,12 +411,12 @@ static double fit_timed_block(wfi_point *point)
     const uint32_t aligned = wfi_matmul_vec4_bits(&point->problem->matmul);
     uint32_t *v = point->values;
     double least = -1;
+    v[MATMUL_ID_VEC4] = aligned;
     v[MATMUL_ID_SWIZZLE] = 1;
     v[MATMUL_ID_PAIRS] = wfi_matmul_profile_of(point->caps)->pairs;
     for (uint32_t pack = 0; pack <= 3; pack++) {
         wfi_point trial = *point;
         trial.values[MATMUL_ID_PACK] = pack;
-        trial.values[MATMUL_ID_VEC4] = aligned | pack;
         const double time = pack & aligned ? -1 : wfi_matmul_fastest_block(&trial, &timed);
         if (time >= 0 && (least < 0 || time < least)) {
             least = time;
@@ -465,7 +468,7 @@ static double fit(wfi_point *point)
         time = fit_any_block(point);
     v[MATMUL_ID_PAIRS] = profile->pairs;
     v[MATMUL_ID_SERPENTINE] = serpentine_for(point);
-    v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul) | v[MATMUL_ID_PACK];
+    v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul);
     v[MATMUL_ID_GATHERED] = gathered_for(point);
     if (time < 0)
         return time;
