@@ -68,6 +68,20 @@ static void matvec_keeps_single_vectors(void **state)
     check_picks(picks, sizeof picks / sizeof *picks);
 }
 
+/* Rows that are no vectors: no work-item along one is without an element, long or short. */
+static void single_elements_keep_items_busy(void **state)
+{
+    (void)state;
+    const wf_caps caps = test_card_of(WFI_NVIDIA);
+    for (uint64_t k = 33; k < 11000; k = 2 * k + 1) {
+        const wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(20011, 1, k));
+        const uint32_t row = point.values[MATMUL_ID_LOCAL_X];
+        assert_string_equal(point.variant->name, "matvec");
+        assert_true(row <= k && row * (uint64_t)point.values[MATMUL_ID_LOCAL_Y] >= 128);
+        assert_true(k < 500 || row == 128);
+    }
+}
+
 /* Where there are few outputs, shorter parts of the sum occupy the device. */
 static void short_sums_are_split(void **state)
 {
@@ -137,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(thin_products_go_past_a_panel),
         cmocka_unit_test(matvec_keeps_single_vectors),
+        cmocka_unit_test(single_elements_keep_items_busy),
         cmocka_unit_test(short_sums_are_split),
         cmocka_unit_test(sixteen_go_past_slices),
         cmocka_unit_test(panel_refuses_rows_and_blocks),

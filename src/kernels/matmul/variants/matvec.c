@@ -100,7 +100,8 @@ static double groups(const wfi_point *point)
 /* Rows that are no vectors, on devices that hide latency: work-items side by side read 512 bytes of
  * a row in f32, as with vectors. Where the sum runs across rows, few work-groups have outputs, so
  * that parts of the sum fill the device. What an H200 measured: bench/notes/matmul.md#hundred. */
-#define SCALAR_ROW 128    /* work-items along a row */
+#define SCALAR_ROW 128    /* most work-items along a row */
+#define LEAST_ROW 32      /* and fewest, where a row has no four elements for each */
 #define SCALAR_OUTPUTS 16 /* of a work-group, in fours, where the sum runs across rows */
 #define SCALAR_SHARES 32  /* of its sum */
 #define LEAST_SHARE 8     /* steps of the sum */
@@ -113,7 +114,8 @@ static void set_scalar_rows(wfi_point *point, bool by_sum, uint32_t most)
     const double units = wfi_matmul_units(point->caps);
     uint32_t *v = point->values, *share = &v[MATMUL_ID_LOCAL_Y], split_k = 1;
     v[MATMUL_ID_CHUNKS] = 1;
-    v[MATMUL_ID_LOCAL_X] = by_sum ? (uint32_t)wfi_least(SCALAR_ROW, most) : SCALAR_OUTPUTS;
+    const uint32_t row = wfi_power_at_least((k + 3) / 4, (uint32_t)wfi_least(SCALAR_ROW, most));
+    v[MATMUL_ID_LOCAL_X] = !by_sum ? SCALAR_OUTPUTS : row < LEAST_ROW ? LEAST_ROW : row;
     *share = most / v[MATMUL_ID_LOCAL_X];
     if (by_sum)
         return;
