@@ -533,18 +533,21 @@ static void elements_are_stored_side_by_side(void **state)
     }
 }
 
-/* f64 is copied as pairs of words: strided batches, in either order of rows. */
+/* f64 is copied as pairs of words: strided batches, in either order of rows, and tiles whose sums
+ * work-groups share. */
 static void f64_is_copied(void **state)
 {
     test_random random = {test_seed()};
     for (uint32_t n = 0; n < 3 && wf_device_caps(*state)->f64; n++) {
-        const wf_constant constants[] = {{"tile_m", 16},  {"tile_n", 32},        {"tile_k", 8},
-                                         {"thread_m", 4}, {"thread_n", 4},       {"lanes_m", 2},
-                                         {"lanes_n", 4},  {"vec4", 3 - n},       {"pack", 3 - n},
-                                         {"stream_k", 0}, {"split_k", 1 + n % 2}};
+        const wf_constant constants[] = {{"tile_m", 16},        {"tile_n", 32},
+                                         {"tile_k", 8},         {"thread_m", 4},
+                                         {"thread_n", 4},       {"lanes_m", 2},
+                                         {"lanes_n", 4},        {"vec4", 3 - n},
+                                         {"pack", 3 - n},       {"stream_k", n == 0 ? 2 : 0},
+                                         {"split_k", 1 + n % 2}};
         const wf_tuning tuning = {sizeof tuning, "vector", constants, 11, false, 0};
         product p = {.params = {.tuning = &tuning,
-                                .m = 33 + 2 * test_random_below(&random, 16),
+                                .m = 33 + 2 * test_random_below(&random, 8),
                                 .n = 65 + 2 * test_random_below(&random, 16),
                                 .k = 4 * (5 + test_random_below(&random, 12)) + (n == 0),
                                 .type = WF_TYPE_F64,

@@ -210,7 +210,9 @@ void wfi_matmul_tile_terms(const wfi_point *point, const wfi_rates *r, double te
         g.groups = shared;
         g.held = fmax(g.held, shared / units);
         if (left > 0)
-            add_partials(2, (shared + left) * v[MATMUL_ID_TILE_M] * v[MATMUL_ID_TILE_N] * 4, terms);
+            add_partials(
+                2, (shared + left) * v[MATMUL_ID_TILE_M] * v[MATMUL_ID_TILE_N] * 4 * words(point),
+                terms);
     }
     add_all_waves(r, &g, units, terms);
     if (split_k > 1)
@@ -271,7 +273,8 @@ static void try_splits(wfi_point *best, double *least, wfi_point *trial, bool sh
         if (s > before)
             try_point(best, least, trial);
     }
-    if (shared && tiles >= units) {
+    /* In f64, whose partial tiles are twice as long, less than a wave of tiles is not shared. */
+    if (shared && tiles >= units * (words(trial) > 1 ? SHARERS : 1)) {
         v[MATMUL_ID_SPLIT_K] = 1;
         v[MATMUL_ID_STREAM_K] = SHARERS;
         try_point(best, least, trial);
@@ -280,7 +283,7 @@ static void try_splits(wfi_point *best, double *least, wfi_point *trial, bool sh
 
 double wfi_matmul_fastest_block(wfi_point *point, const wfi_matmul_blocks *blocks)
 {
-    const bool may_share = point->problem->type == WF_TYPE_F32 && point->problem->matmul.batch == 1;
+    const bool may_share = point->problem->matmul.batch == 1;
     const uint32_t most = wfi_unit_of(point->caps).lane_registers;
     const wfi_point given = *point;
     double least = -1;
