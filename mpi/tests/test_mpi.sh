@@ -94,6 +94,8 @@ fails 2 'weights' -n 2 "$tool" himeno --size XS --weights 1
 fails 2 'weight' -n 2 "$tool" himeno --size XS --weights 0,0
 fails 2 'not both' -n 2 "$tool" himeno --size XS --weights 1,2 --balance
 fails 2 'nonsense' -n 2 "$tool" himeno --nonsense
+under -n 2 "$tool" himeno --nonsense
+[ "$code" = 2 ] || bad "exit $code of mpirun instead of 2"
 fails 2 'unknown|no variant' -n 2 "$tool" himeno --size XS --variant nonsense
 succeeds '^wavefit himeno' -n 2 "$tool" himeno --help
 [ "$(grep -c '^wavefit himeno' out)" = 1 ] || bad "help is not printed once"

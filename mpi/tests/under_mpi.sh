@@ -29,10 +29,23 @@ succeeds() { # PATTERN MPIRUN_ARGS…
     fi
 }
 
-fails() { # CODE PATTERN MPIRUN_ARGS…: one line of the tool's
-    local want=$1 pattern=$2
+# fails CODE PATTERN MPIRUN_ARGS…: one line of the tool's. Ranks end by themselves, since mpirun,
+# where one ends with another code than 0, would end the others, with a second's sleep for each.
+fails() {
+    local want=$1 pattern=$2 args=()
     shift 2
-    under "$@"
+    while [ $# -gt 0 ]; do
+        args+=("$1")
+        if [ "$1" = -n ]; then
+            args+=("$2" bash "$work/ends.sh")
+            shift
+        fi
+        shift
+    done
+    printf '"$@"\necho $? >>codes\n' >ends.sh
+    : >codes
+    under "${args[@]}"
+    [ "$code" != 0 ] || code=$(sort -n codes | tail -n 1)
     if [ "$code" != "$want" ]; then
         bad "exit $code instead of $want: mpirun $*"
     elif [ "$(wc -l <err.tool)" != 1 ] || ! grep -qE -- "$pattern" err.tool; then
