@@ -1,4 +1,6 @@
 /* Pieces of a part of a stencil's grid: what neighbours need is updated before the rest. */
+#include <string.h>
+
 #include "api/plans.h"
 #include "core/arithmetic.h"
 #include "solve/stencil_slab.h"
@@ -84,14 +86,33 @@ static wfi_stencil_part part_of(const wf_stencil_slab *s, const wfi_stencil_piec
     return part;
 }
 
+/* What neighbours need on the sides along i and j has few work-groups beside each other: columns
+ * that are as long as the whole grid's would leave most of a device idle until they end. Cells do
+ * not depend on how long columns are. */
+#define LONGEST_AT_SIDES 16
+
+static wf_result plan_piece(const wf_stencil_slab *s, const wfi_stencil_piece *piece,
+                            uint32_t steps, wf_plan **out)
+{
+    const wfi_stencil_part part = part_of(s, piece, steps);
+    wf_constant constants[WF_MAX_PARAMETERS];
+    wf_tuning tuning = s->tuning;
+    wf_stencil_params params = s->local;
+    memcpy(constants, s->cut.constants, sizeof constants);
+    for (uint32_t n = 0; n < tuning.constant_count && piece->early && part.i.end; n++)
+        if (strcmp(constants[n].name, "march") == 0)
+            constants[n].value = (uint32_t)wfi_least(constants[n].value, LONGEST_AT_SIDES);
+    tuning.constants = constants;
+    params.tuning = &tuning;
+    return wfi_stencil_plan_part(s->device, &params, &part, out);
+}
+
 /* The inside's first, so that the log says most of it. */
 wf_result wfi_stencil_plan_pieces(wf_stencil_slab *s, uint32_t steps)
 {
     wf_result result = WF_SUCCESS;
-    for (uint32_t n = s->piece_count; n-- > 0 && result == WF_SUCCESS;) {
-        const wfi_stencil_part part = part_of(s, &s->pieces[n], steps);
+    for (uint32_t n = s->piece_count; n-- > 0 && result == WF_SUCCESS;)
         if (!s->plans[steps][n])
-            result = wfi_stencil_plan_part(s->device, &s->local, &part, &s->plans[steps][n]);
-    }
+            result = plan_piece(s, &s->pieces[n], steps, &s->plans[steps][n]);
     return result;
 }
