@@ -180,6 +180,7 @@ static wf_result build_sweep(wf_plan *plan, const wfi_point *point, const void *
                      .takes_sequence = true,
                      .divisible = true};
     step.slots[2] = (wfi_slot){WFI_SLOT_BINDING, 2, 0, LAPLACE_STATE_END * real_bytes(l)};
+    wfi_plan_bind_sets(plan); /* a sweep is as short as a product, which pushing them delays */
     wf_result result = add_pipeline(plan, point, l, &step);
     if (result == WF_SUCCESS)
         result = add_arrays(plan, l, WFI_READS_WRITES);
