@@ -8,9 +8,18 @@
 
 #define WFI_STAGING_SLOTS 8
 
+/* A copy by the device. */
+typedef struct wfi_staging_copy {
+    VkBuffer from, to;
+    uint64_t numbers[2]; /* of the two buffers (wf_buffer.number); 0: one of them has none */
+    VkBufferCopy region;
+    bool first, to_host; /* nothing of its transfer was submitted before it; the host reads it */
+} wfi_staging_copy;
+
 typedef struct wfi_staging_slot {
     VkCommandBuffer command_buffer;
     VkFence fence;
+    wfi_staging_copy recorded; /* what the command buffer does, if its buffers have numbers */
 } wfi_staging_slot;
 
 /* The thread that makes transfers which nobody waits for yet (mover.c). */
