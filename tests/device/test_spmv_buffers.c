@@ -95,27 +95,28 @@ static void multiplies_and_updates(sparse_system *s, const wf_spmv_params *param
     wf_plan_destroy(&plan);
 }
 
-/* By a variant that the device converts for where it can, and by one that it does not; where
+/* By variants that the device converts for, each in its way, and by one that it does not; where
  * shaders do it, and where the host is faster. */
 static void multiplies_from_buffers(void **state)
 {
-    static const char *const variants[] = {"equal", "sliced", "row", "stream"};
+    static const char *const variants[] = {"equal", "sliced", "row", "stream", "many", "adaptive"};
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
     test_random random = {test_seed()};
     for (uint32_t n = 0; n < 12; n++) {
-        const uint32_t longest = n % 4 == 3 ? 300 : 3000; /* stream multiplies no longer rows */
-        const sparse_options options = {.type = types[n / 4],
-                                        .updatable = n != 2,
-                                        .transpose = n == 4 || n == 9,
-                                        .alpha = n == 5 ? -2 : 0,
-                                        .beta = n == 5 ? 0.5 : 0};
-        const wf_tuning tuning = {.size = sizeof tuning, .variant = variants[n % 4]};
+        const uint32_t longest = n % 6 == 3 ? 300 : 3000; /* stream multiplies no longer rows */
+        const sparse_options options = {.type = types[(n + n / 6) % 3],
+                                        .updatable = n != 1,
+                                        .transpose = n == 3 || n == 8,
+                                        .vectors = n % 6 < 4 ? 1 : 3,
+                                        .alpha = n == 7 ? -2 : 0,
+                                        .beta = n == 7 ? 0.5 : 0};
+        const wf_tuning tuning = {.size = sizeof tuning, .variant = variants[n % 6]};
         sparse_system s;
         lent_matrix lent;
         if (!test_has_type(*state, options.type))
             continue;
         make_system(&s, *state, &options, longest, &random);
-        s.params.alpha = n == 5 ? &s.alpha : NULL;
+        s.params.alpha = n == 7 ? &s.alpha : NULL;
         s.params.tuning = &tuning;
         lend_matrix(&lent, *state, &s.params);
         device_entries = n != 0;

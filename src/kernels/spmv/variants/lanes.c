@@ -54,6 +54,7 @@ const wfi_variant wfi_spmv_lanes = {
     .subgroup_operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT,
     .storage_buffers = 4,
     .push_bytes = WFI_SPMV_PUSH,
+    .traits = WFI_SPMV_CONVERTS,
     .subgroup_size = wfi_spmv_pinned_subgroup,
     .shared_bytes = shared_bytes,
     .constants = constants_and_module,

@@ -64,6 +64,7 @@ const wfi_variant wfi_spmv_many = {
     .constraints = constraints,
     .storage_buffers = 4,
     .push_bytes = WFI_SPMV_PUSH,
+    .traits = WFI_SPMV_CONVERTS,
     .shared_bytes = wfi_spmv_lanes_shared,
     .constants = constants,
     .fit = fit,

@@ -15,6 +15,7 @@ const wfi_variant wfi_spmv_plain = {
     .constraints = wfi_spmv_tree_constraints,
     .storage_buffers = 4,
     .push_bytes = WFI_SPMV_PUSH,
+    .traits = WFI_SPMV_CONVERTS,
     .shared_bytes = wfi_spmv_lanes_shared,
     .constants = wfi_spmv_strided_constants,
     .fit = wfi_spmv_step_fit,

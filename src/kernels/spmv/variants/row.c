@@ -54,6 +54,7 @@ const wfi_variant wfi_spmv_row = {
     .parameters = wfi_spmv_row_parameters,
     .storage_buffers = 4,
     .push_bytes = WFI_SPMV_PUSH,
+    .traits = WFI_SPMV_CONVERTS,
     .constants = wfi_spmv_strided_constants,
     .fit = fit,
     .traffic = wfi_spmv_row_traffic,

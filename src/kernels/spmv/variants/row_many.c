@@ -59,6 +59,7 @@ const wfi_variant wfi_spmv_row_many = {
     .parameters = parameters,
     .storage_buffers = 4,
     .push_bytes = WFI_SPMV_PUSH,
+    .traits = WFI_SPMV_CONVERTS,
     .constants = constants,
     .fit = fit,
     .traffic = wfi_spmv_row_many_traffic,

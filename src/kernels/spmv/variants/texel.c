@@ -33,6 +33,7 @@ const wfi_variant wfi_spmv_texel = {
     .storage_buffers = 4,
     .texel_buffers = 1 << WFI_SPMV_X_SLOT,
     .push_bytes = WFI_SPMV_PUSH,
+    .traits = WFI_SPMV_CONVERTS,
     .shared_bytes = wfi_spmv_lanes_shared,
     .constants = wfi_spmv_strided_constants,
     .fit = wfi_spmv_step_fit,
