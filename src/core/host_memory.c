@@ -230,3 +230,15 @@ const wf_host_memory *wfi_host_memory_find(const wf_device *device, const unsign
     }
     return NULL;
 }
+
+bool wfi_host_memory_has(wf_device *device, const void *at, uint64_t bytes)
+{
+    wfi_staging *staging;
+    uint64_t first = 0, end = 0;
+    if (wfi_staging_of(device, &staging) != WF_SUCCESS)
+        return false;
+    wfi_mutex_lock(&staging->lock);
+    const bool found = wfi_host_memory_find(device, at, bytes, &first, &end) != NULL;
+    wfi_mutex_unlock(&staging->lock);
+    return found && end - first >= bytes / 2;
+}

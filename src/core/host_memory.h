@@ -19,6 +19,9 @@ struct wf_host_memory {
 const wf_host_memory *wfi_host_memory_find(const wf_device *device, const unsigned char *at,
                                            uint64_t bytes, uint64_t *first, uint64_t *end);
 
+/* Whether most of [at, at + bytes) is in imported memory. */
+bool wfi_host_memory_has(wf_device *device, const void *at, uint64_t bytes);
+
 /* What the driver can do with buffers in external memory of the kind. */
 VkExternalMemoryFeatureFlags wfi_external_features(const wf_device *device,
                                                    VkBufferUsageFlags usage,

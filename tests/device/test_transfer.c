@@ -260,11 +260,52 @@ static void test_window(void **state)
     copies = 0;
     assert_int_equal(wf_buffer_write(buffer, 0, data, 20 * 1024 * KIB), WF_SUCCESS);
     assert_true(copies > 0);
+    copies = 0;
+    wf_host_memory *host = NULL;
+    if (device->caps.host_import_alignment &&
+        wf_host_memory_create(device, data, 20 * 1024 * KIB, &host) == WF_SUCCESS) {
+        /* The device copies imported memory itself, if it is not little. */
+        assert_int_equal(wf_buffer_write(buffer, 0, data + 4096, 64 * KIB), WF_SUCCESS);
+        assert_int_equal(copies, 0);
+        assert_int_equal(wf_buffer_write(buffer, 0, data + 4096, 4 * 1024 * KIB), WF_SUCCESS);
+        assert_true(copies > 0);
+        wf_host_memory_destroy(&host);
+    }
     wf_buffer_destroy(&buffer);
     device->fn.vkCmdCopyBuffer = real_copy;
     device->memory = memory;
     device->caps.device_type = type;
     free(data);
+}
+
+static void reads(wf_buffer *buffer, uint64_t offset, uint32_t value, int recorded)
+{
+    uint32_t words[25] = {0};
+    copies = 0;
+    assert_int_equal(wf_buffer_fill(buffer, 0, 4096, value), WF_SUCCESS);
+    assert_int_equal(wf_buffer_read(buffer, offset, words, sizeof words), WF_SUCCESS);
+    for (int i = 0; i < 25; i++)
+        assert_int_equal(words[i], value);
+    assert_int_equal(copies, recorded);
+}
+
+/* A copy like the last one in its place is recorded once; one of other bytes, or of a buffer that
+ * came after the last, is not taken for it. */
+static void test_recorded_once(void **state)
+{
+    wf_device *device = *state;
+    wf_buffer *buffer = NULL;
+    real_copy = device->fn.vkCmdCopyBuffer;
+    device->fn.vkCmdCopyBuffer = count_copy;
+    for (uint32_t n = 0; n < 3; n++) {
+        assert_int_equal(wf_buffer_create(device, 4096, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
+        reads(buffer, 8, 10 * n + 1, 1);
+        reads(buffer, 8, 10 * n + 2, 0);
+        reads(buffer, 12, 10 * n + 3, 1);
+        reads(buffer, 8, 10 * n + 4, 1);
+        wf_buffer_destroy(&buffer);
+    }
+    device->fn.vkCmdCopyBuffer = real_copy;
 }
 
 /* --------------------------------------------------------------------------- without waiting */
@@ -628,6 +669,7 @@ int main(void)
         cmocka_unit_test(test_imported),
         cmocka_unit_test(test_imported_little),
         cmocka_unit_test(test_window),
+        cmocka_unit_test(test_recorded_once),
         cmocka_unit_test(test_begun),
         cmocka_unit_test(test_begun_badly),
         cmocka_unit_test(test_device_ends_first),
