@@ -17,6 +17,7 @@ typedef struct child {
     uint32_t problem;
     intptr_t to;         /* pipe */
     const wf_jobs *jobs; /* NULL: kernels are compiled one by one */
+    bool searches;       /* for the problem: it told of its progress */
 } child;
 
 static void tell(const child *c, const wfi_child_message *m)
@@ -26,8 +27,9 @@ static void tell(const child *c, const wfi_child_message *m)
 
 static bool note_progress(void *user, const wf_tune_progress *progress)
 {
-    const child *c = user;
+    child *c = user;
     wfi_child_message m;
+    c->searches = true;
     memset(&m, 0, sizeof m);
     m.problem = c->problem;
     m.compiles = strcmp(progress->stage, "compiling") == 0;
@@ -185,8 +187,10 @@ static bool search(child *c, wfi_session *session, double seconds)
             if (result != WF_SUCCESS)
                 tell_why(session, result, &m.outcome);
         } else {
+            c->searches = false;
             result = wf_tune(session->device, &params, &r);
             fill_outcome(session, &r, result, &m.outcome);
+            m.outcome.searched = c->searches;
         }
         m.outcome.rows = data.matrix.rows;
         m.outcome.columns = data.matrix.columns;
@@ -239,7 +243,7 @@ int wfi_child_main(const wfi_starter *starter)
     wfi_interrupts_are_the_starters();
     if (!wfi_job_hear(starter, &job))
         return WFI_EXIT_FAILED;
-    child c = {&job.work, job.first, starter->to, job.one_by_one ? NULL : &wfi_thread_jobs};
+    child c = {&job.work, job.first, starter->to, job.one_by_one ? NULL : &wfi_thread_jobs, false};
     wfi_process_watch_starter(starter, job.device.journal);
     end.code = wfi_session_open_captured(&session, &job.common);
     if (end.code == WFI_EXIT_DONE) {

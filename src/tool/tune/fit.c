@@ -151,8 +151,8 @@ static int print(const fit *f)
 {
     uint32_t searched = 0, before = 0;
     for (uint32_t i = 0; i < f->tuned; i++) {
-        searched += f->outcomes[i].done && f->outcomes[i].measured > 0;
-        before += f->outcomes[i].done && f->outcomes[i].measured == 0;
+        searched += f->outcomes[i].done && f->outcomes[i].searched;
+        before += f->outcomes[i].done && !f->outcomes[i].searched;
     }
     const int code = wfi_tune_print(f->problems, f->outcomes, f->tuned);
     wfi_line(4, "%u of %u problems of seed %llu were searched, %u had a row before, %u are left",

@@ -39,7 +39,7 @@ static void print_outcome(const wfi_case_problem *problem, const wfi_tune_outcom
         wfi_format_time(o->before.us, before, sizeof before);
         snprintf(faster, sizeof faster, "%.2fx", o->before.us / o->best.us);
     }
-    if (o->measured == 0) { /* what an earlier search kept */
+    if (!o->searched) {
         wfi_line(POINT_COLUMN, "%s %10s %10s %7s %5.1f %%  kept before", head, before, best, faster,
                  o->spread * 100);
         print_point("tuned", &o->best, " (tuned)");

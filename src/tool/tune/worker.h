@@ -50,6 +50,7 @@ typedef struct wfi_tune_outcome {
     uint32_t measured, wrong, spilling, drawn;
     uint64_t legal;
     uint64_t rows, columns, entries; /* of a matrix */
+    bool searched;                   /* else it is what an earlier search kept */
     bool finished, kept;
     double rival_us[WFI_TUNE_RIVALS]; /* of a comparison */
     double rival_noise[WFI_TUNE_RIVALS];
