@@ -10,17 +10,19 @@
 #define MOST_SETS 4096u
 #define TEXELS_PER_SET 2
 #define IMAGES_PER_SET 1
+#define UNIFORMS_PER_SET 1
 
 typedef struct pool {
     VkDescriptorPool vk;
-    uint32_t sets, storage_buffers, texel_buffers, storage_images; /* left */
+    uint32_t sets, storage_buffers, texel_buffers, storage_images, uniform_buffers; /* left */
 } pool;
 
 /* The sets of one layout. They outlive resets and are written anew, since making a set costs some
  * drivers tens of microseconds. The layout is the arena's, defined as the pipelines' are: Vulkan
  * then takes the sets for theirs, and plans may end. */
 typedef struct shape {
-    uint32_t storage_buffers, texel_buffers, storage_images; /* as in wfi_pipeline */
+    /* As in wfi_pipeline. */
+    uint32_t storage_buffers, texel_buffers, storage_images, uniform_buffers;
     VkDescriptorSetLayout layout;
     VkDescriptorSet *sets;
     uint32_t count, room, used;
@@ -74,11 +76,13 @@ static wf_result add_pool(wf_arena *arena, const wfi_log *log)
     *added = (pool){.sets = arena->next_sets,
                     .storage_buffers = arena->next_sets * WF_MAX_BINDINGS,
                     .texel_buffers = arena->next_sets * TEXELS_PER_SET + WF_MAX_BINDINGS,
-                    .storage_images = arena->next_sets * IMAGES_PER_SET + WF_MAX_BINDINGS};
+                    .storage_images = arena->next_sets * IMAGES_PER_SET + WF_MAX_BINDINGS,
+                    .uniform_buffers = arena->next_sets * UNIFORMS_PER_SET + WF_MAX_BINDINGS};
     const VkDescriptorPoolSize sizes[] = {
         {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, added->storage_buffers},
         {VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER, added->texel_buffers},
         {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, added->storage_images},
+        {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, added->uniform_buffers},
     };
     const VkDescriptorPoolCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO,
@@ -112,9 +116,10 @@ static VkResult allocate(wf_arena *arena, const shape *s, VkDescriptorSet *set)
     wf_device *device = arena->device;
     pool *p = arena->pool_count ? &arena->pools[arena->pool_count - 1] : NULL;
     const uint32_t texels = bits_of(s->texel_buffers), images = bits_of(s->storage_images),
-                   buffers = s->storage_buffers - texels - images;
+                   uniforms = bits_of(s->uniform_buffers),
+                   buffers = s->storage_buffers - texels - images - uniforms;
     if (!p || p->sets == 0 || p->storage_buffers < buffers || p->texel_buffers < texels ||
-        p->storage_images < images)
+        p->storage_images < images || p->uniform_buffers < uniforms)
         return VK_ERROR_OUT_OF_POOL_MEMORY;
     const VkDescriptorSetAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
@@ -130,6 +135,7 @@ static VkResult allocate(wf_arena *arena, const shape *s, VkDescriptorSet *set)
         p->storage_buffers -= buffers;
         p->texel_buffers -= texels;
         p->storage_images -= images;
+        p->uniform_buffers -= uniforms;
     }
     return vk;
 }
@@ -159,7 +165,8 @@ static wf_result find_shape(wf_arena *arena, const wfi_log *log, const wfi_pipel
     for (uint32_t i = 0; i < arena->shape_count; i++)
         if (arena->shapes[i].storage_buffers == pipeline->storage_buffers &&
             arena->shapes[i].texel_buffers == pipeline->texel_buffers &&
-            arena->shapes[i].storage_images == pipeline->storage_images) {
+            arena->shapes[i].storage_images == pipeline->storage_images &&
+            arena->shapes[i].uniform_buffers == pipeline->uniform_buffers) {
             *out = &arena->shapes[i];
             return WF_SUCCESS;
         }
@@ -171,10 +178,11 @@ static wf_result find_shape(wf_arena *arena, const wfi_log *log, const wfi_pipel
     *out = &shapes[arena->shape_count];
     **out = (shape){.storage_buffers = pipeline->storage_buffers,
                     .texel_buffers = pipeline->texel_buffers,
-                    .storage_images = pipeline->storage_images};
+                    .storage_images = pipeline->storage_images,
+                    .uniform_buffers = pipeline->uniform_buffers};
     wf_result result = wfi_set_layout_create(arena->device, log, pipeline->storage_buffers,
-                                             pipeline->texel_buffers, pipeline->storage_images, 0,
-                                             &(*out)->layout);
+                                             pipeline->texel_buffers, pipeline->storage_images,
+                                             pipeline->uniform_buffers, 0, &(*out)->layout);
     arena->shape_count += result == WF_SUCCESS;
     return result;
 }

@@ -7,16 +7,17 @@
 
 wf_result wfi_set_layout_create(const wf_device *device, const wfi_log *log,
                                 uint32_t storage_buffers, uint32_t texel_buffers,
-                                uint32_t storage_images, VkDescriptorSetLayoutCreateFlags flags,
-                                VkDescriptorSetLayout *out)
+                                uint32_t storage_images, uint32_t uniform_buffers,
+                                VkDescriptorSetLayoutCreateFlags flags, VkDescriptorSetLayout *out)
 {
     VkDescriptorSetLayoutBinding bindings[WF_MAX_BINDINGS] = {0};
     for (uint32_t i = 0; i < storage_buffers; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){
             .binding = i,
-            .descriptorType = texel_buffers >> i & 1    ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
-                              : storage_images >> i & 1 ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE
-                                                        : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .descriptorType = texel_buffers >> i & 1     ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+                              : storage_images >> i & 1  ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE
+                              : uniform_buffers >> i & 1 ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER
+                                                         : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
             .descriptorCount = 1,
             .stageFlags = VK_SHADER_STAGE_COMPUTE_BIT,
         };
@@ -195,6 +196,7 @@ wf_result wfi_pipeline_outline(const wf_device *device, const wfi_pipeline_desc 
     *out = (wfi_pipeline){.storage_buffers = desc->storage_buffers,
                           .texel_buffers = desc->texel_buffers,
                           .storage_images = desc->storage_images,
+                          .uniform_buffers = desc->uniform_buffers,
                           .push_bytes = desc->push_bytes,
                           .subgroup_size = desc->subgroup_size,
                           .spirv = desc->spirv};
@@ -221,7 +223,7 @@ static wf_result make_layouts(wf_device *device, const wfi_pipeline_desc *desc,
     const bool pushed = device->caps.push_descriptors && !desc->bound_sets;
     wf_result result = wfi_set_layout_create(
         device, &device->log, desc->storage_buffers, desc->texel_buffers, desc->storage_images,
-        pushed ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR : 0,
+        desc->uniform_buffers, pushed ? VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR : 0,
         &pipeline->set_layout);
     return result == WF_SUCCESS ? create_layout(device, desc, pipeline) : result;
 }

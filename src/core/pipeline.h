@@ -21,6 +21,7 @@ typedef struct wfi_pipeline_desc {
     uint32_t storage_buffers; /* bindings 0 … n-1 of set 0 */
     uint32_t texel_buffers;   /* bit i: binding i is a uniform texel buffer in place of one */
     uint32_t storage_images;  /* likewise, a storage image */
+    uint32_t uniform_buffers; /* likewise, a uniform buffer */
     uint32_t push_bytes;
     /* 0: whatever the driver picks. Otherwise the size is pinned through
      * VK_EXT_subgroup_size_control; needs caps.subgroup_size_control. */
@@ -34,7 +35,8 @@ typedef struct wfi_pipeline {
     VkPipeline vk;
     VkPipelineLayout layout;
     VkDescriptorSetLayout set_layout;
-    uint32_t storage_buffers, texel_buffers, storage_images; /* as in wfi_pipeline_desc */
+    /* As in wfi_pipeline_desc. */
+    uint32_t storage_buffers, texel_buffers, storage_images, uniform_buffers;
     uint32_t push_bytes;
     uint32_t group_size[3];
     uint32_t subgroup_size; /* pinned or told by the driver; 0: neither */
@@ -49,8 +51,8 @@ void wfi_pipeline_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value)
 /* The layout of set 0 with these buffers, as in wfi_pipeline_desc. */
 wf_result wfi_set_layout_create(const wf_device *device, const wfi_log *log,
                                 uint32_t storage_buffers, uint32_t texel_buffers,
-                                uint32_t storage_images, VkDescriptorSetLayoutCreateFlags flags,
-                                VkDescriptorSetLayout *out);
+                                uint32_t storage_images, uint32_t uniform_buffers,
+                                VkDescriptorSetLayoutCreateFlags flags, VkDescriptorSetLayout *out);
 /* Checks the description and tells what is known of the pipeline before anything is made. */
 wf_result wfi_pipeline_outline(const wf_device *device, const wfi_pipeline_desc *desc,
                                wfi_pipeline *out);

@@ -27,9 +27,10 @@ static bool same_desc(const wfi_pipeline_desc *a, const wfi_pipeline_desc *b)
 {
     return a->spirv == b->spirv && a->constant_count == b->constant_count &&
            a->storage_buffers == b->storage_buffers && a->texel_buffers == b->texel_buffers &&
-           a->storage_images == b->storage_images && a->push_bytes == b->push_bytes &&
-           a->subgroup_size == b->subgroup_size && a->full_subgroups == b->full_subgroups &&
-           a->bound_sets == b->bound_sets && same_constants(a, b);
+           a->storage_images == b->storage_images && a->uniform_buffers == b->uniform_buffers &&
+           a->push_bytes == b->push_bytes && a->subgroup_size == b->subgroup_size &&
+           a->full_subgroups == b->full_subgroups && a->bound_sets == b->bound_sets &&
+           same_constants(a, b);
 }
 
 static wfi_pooled *find(const wf_device *device, const wfi_pipeline_desc *desc)

@@ -128,15 +128,17 @@ void wfi_plan_fill_writes(const wfi_step *step, const wfi_descriptor *infos,
                           VkWriteDescriptorSet *writes)
 {
     for (uint32_t i = 0; i < step->slot_count; i++) {
-        const bool texel = step->texels[i] != VK_FORMAT_UNDEFINED, image = step->images >> i & 1;
+        const bool texel = step->texels[i] != VK_FORMAT_UNDEFINED, image = step->images >> i & 1,
+                   uniform = step->uniforms >> i & 1;
         writes[i] = (VkWriteDescriptorSet){
             .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
             .dstSet = set,
             .dstBinding = i,
             .descriptorCount = 1,
-            .descriptorType = texel   ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
-                              : image ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE
-                                      : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
+            .descriptorType = texel     ? VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER
+                              : image   ? VK_DESCRIPTOR_TYPE_STORAGE_IMAGE
+                              : uniform ? VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER
+                                        : VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
             .pBufferInfo = texel || image ? NULL : &infos[i].buffer,
             .pImageInfo = image ? &infos[i].image : NULL,
             .pTexelBufferView = !texel           ? NULL

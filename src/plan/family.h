@@ -174,7 +174,8 @@ struct wfi_variant {
     /* Bit i: binding i is a uniform texel buffer instead, of the format that the step names; a plan
      * that binds a caller's buffer so must keep its sets. */
     uint32_t texel_buffers;
-    uint32_t storage_images; /* bit i: binding i is a storage image of the caller's instead */
+    uint32_t storage_images;  /* bit i: binding i is a storage image of the caller's instead */
+    uint32_t uniform_buffers; /* likewise, a uniform buffer, of 16 KiB at most */
     uint32_t push_bytes;
     uint32_t traits; /* properties of the kernel, in bits of the family's own */
     uint64_t (*shared_bytes)(const wfi_point *point); /* NULL: none */

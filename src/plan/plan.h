@@ -26,6 +26,7 @@ typedef struct wfi_step {
     wfi_slot slots[WF_MAX_BINDINGS];
     VkFormat texels[WF_MAX_BINDINGS]; /* of slots that are uniform texel buffers; else UNDEFINED */
     uint32_t images;                  /* bit i: slot i is a storage image of the caller's */
+    uint32_t uniforms;                /* bit i: slot i is a uniform buffer */
     VkBufferView
         views[WF_MAX_BINDINGS]; /* of those that are the plan's own, made when it is added */
     uint32_t push_bytes;

@@ -109,8 +109,9 @@ static bool limits_hold(const wfi_point *point, char reason[256])
         return refuse(reason, "%llu bytes of shared memory are over the limit of %u",
                       (unsigned long long)shared, caps->max_shared_bytes);
     uint32_t storage = variant->storage_buffers;
-    for (uint32_t texels = variant->texel_buffers | variant->storage_images; texels;
-         texels &= texels - 1)
+    for (uint32_t others =
+             variant->texel_buffers | variant->storage_images | variant->uniform_buffers;
+         others; others &= others - 1)
         storage--;
     if (storage > caps->max_storage_buffers)
         return refuse(reason, "%u storage buffers are over the limit of %u", storage,
@@ -201,6 +202,7 @@ void wfi_point_pipeline(const wfi_point *point, wfi_pipeline_desc *desc)
         .storage_buffers = variant->storage_buffers,
         .texel_buffers = variant->texel_buffers,
         .storage_images = variant->storage_images,
+        .uniform_buffers = variant->uniform_buffers,
         .push_bytes = variant->push_bytes,
         .subgroup_size = variant->subgroup_size ? variant->subgroup_size(point) : 0,
         .full_subgroups = (variant->needs & WFI_NEEDS_FULL_SUBGROUPS) != 0,
