@@ -16,6 +16,10 @@
 #define STENCIL_ID_ALIGNED 13
 #define STENCIL_ID_PIECE 14
 
+/* The binding that has the coefficients as uniforms, in fours (f64: in twos). */
+#define STENCIL_TAPS_BINDING 3
+#define STENCIL_MOST_TAPS 729
+
 #define STENCIL_STAR 0
 #define STENCIL_BOX 1
 #define STENCIL_DIRICHLET 0

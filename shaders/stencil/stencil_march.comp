@@ -13,6 +13,7 @@
 #include "stencil_ids.h"
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = STENCIL_ID_MARCH) const int MARCH = 4;
+#define UNIFORM_TAPS
 #include "stencil_problem.glsl"
 #ifdef WIDTH
 #define CELLS WIDTH
@@ -186,9 +187,32 @@ void update_box(uint rows[SIDE_J], int j, int k)
             if (dk == 0 && dj == RADIUS_J)
                 centre = own;
             [[unroll]] for (int d = -RADIUS; d <= RADIUS; d++)
-                add_window(sum, coefficients[tap++], window, d);
+                add_window(sum, tap_at(tap++), window, d);
         }
     }
+    store_updated(sum, centre, j, k);
+}
+
+// The same of a single plane, with all loads of a small box under way together.
+void update_box_at_once(uint rows[SIDE_J], int j, int k)
+{
+    Cells sum, centre;
+    uint planes[COLUMN];
+    [[unroll]] for (int n = 0; n < COLUMN; n++)
+        planes[n] = plane_at(k + n - RADIUS);
+    [[unroll]] for (int n = 0; n < CELLS; n++)
+        sum.v[n] = ACC(0);
+    [[unroll]] for (int dk = 0; dk < COLUMN; dk++)
+        [[unroll]] for (int dj = 0; dj < SIDE_J; dj++) {
+            ACC window[WINDOW];
+            Cells own = load_cells(rows[dj] + planes[dk]);
+            load_window(rows[dj] + planes[dk], own, window);
+            if (dk == RADIUS && dj == RADIUS_J)
+                centre = own;
+            [[unroll]] for (int di = 0; di < COLUMN; di++)
+                add_window(sum, tap_at((dk * SIDE_J + dj) * COLUMN + di), window,
+                           di - RADIUS);
+        }
     store_updated(sum, centre, j, k);
 }
 
@@ -199,7 +223,7 @@ void march_narrow_box(uint rows[SIDE_J], int j, int first, int end)
 {
     ACC taps[27];
     [[unroll]] for (int n = 0; n < 9 * SIDE_J; n++)
-        taps[n] = coefficients[n];
+        taps[n] = tap_at(n);
     Cells sums[3], centre, next_centre;
     [[unroll]] for (int n = 0; n < CELLS; n++)
         sums[1].v[n] = sums[2].v[n] = next_centre.v[n] = ACC(0);
@@ -230,7 +254,7 @@ void march_box(uint rows[SIDE_J], int j, int first, int end)
 {
     ACC taps[MOST_TAPS_HELD];
     [[unroll]] for (int n = 0; n < TAPS_HELD; n++)
-        taps[n] = coefficients[n];
+        taps[n] = tap_at(n);
     Cells sums[COLUMN], centres[RADIUS + 1];
     [[unroll]] for (int n = 0; n < CELLS; n++) {
         [[unroll]] for (int s = 1; s < COLUMN; s++)
@@ -255,7 +279,7 @@ void march_box(uint rows[SIDE_J], int j, int first, int end)
             [[unroll]] for (int di = 0; di < COLUMN; di++)
                 [[unroll]] for (int s = 0; s < COLUMN; s++) {
                     int tap = ((COLUMN - 1 - s) * SIDE_J + dj) * COLUMN + di;
-                    add_window(sums[s], TAPS_HELD != 0 ? taps[tap] : coefficients[tap], window,
+                    add_window(sums[s], TAPS_HELD != 0 ? taps[tap] : tap_at(tap), window,
                                di - RADIUS);
                 }
         }
@@ -270,7 +294,7 @@ void march_narrow_star(uint rows[SIDE_J], int j, int first, int end)
 {
     ACC taps[7];
     [[unroll]] for (int n = 0; n < 5 + 2 * RADIUS_J; n++)
-        taps[n] = coefficients[n];
+        taps[n] = tap_at(n);
     uint row = rows[RADIUS_J], plane = uint(first) * push.plane;
     Cells below = load_cells(row + plane_at(first - 1)), here = load_cells(row + plane);
     AS_LOADED coming = load_own(row + plane_at(first + 1)),
@@ -314,7 +338,7 @@ void march_star(uint rows[SIDE_J], int j, int first, int end)
     ACC taps[25];
     Cells column[COLUMN];
     [[unroll]] for (int n = 0; n < 1 + 4 * RADIUS + 2 * RADIUS_J; n++)
-        taps[n] = coefficients[n];
+        taps[n] = tap_at(n);
     [[unroll]] for (int n = 0; n < COLUMN - 1; n++)
         column[n + 1] = load_cells(rows[RADIUS_J] + plane_at(first - RADIUS + n));
     AS_LOADED coming = load_own(rows[RADIUS_J] + plane_at(first + RADIUS));
@@ -373,6 +397,8 @@ void main()
         march_narrow_star(rows, j, first, end);
     else if (SHAPE == STENCIL_STAR)
         march_star(rows, j, first, end);
+    else if (MARCH == 1 && TAPS_HELD != 0)
+        update_box_at_once(rows, j, first);
     else if (RADIUS == 1)
         march_narrow_box(rows, j, first, end);
     else if (BOX_BY_PLANES)

@@ -39,6 +39,25 @@ layout(std430, set = 0, binding = 0) readonly restrict buffer In { REAL values_i
 layout(std430, set = 0, binding = 1) restrict buffer Out { REAL values_out[]; };
 #endif
 layout(std430, set = 0, binding = 2) readonly restrict buffer Coefficients { ACC coefficients[]; };
+#ifdef UNIFORM_TAPS
+// The same as uniforms, which are operands of instructions on some GPUs and take no registers.
+#ifdef WF_TYPE_F64
+#define TAPS_EACH 2
+#define SEVERAL_TAPS dvec2
+#else
+#define TAPS_EACH 4
+#define SEVERAL_TAPS vec4
+#endif
+layout(std140, set = 0, binding = STENCIL_TAPS_BINDING) uniform Taps {
+    SEVERAL_TAPS taps[(STENCIL_MOST_TAPS + TAPS_EACH - 1) / TAPS_EACH];
+} uniform_taps;
+
+ACC tap_at(uint n)
+{
+    // A solver's coefficients are in one buffer with its flag, which kernels write.
+    return STOP_AT != 0 ? coefficients[n] : uniform_taps.taps[n / TAPS_EACH][n % TAPS_EACH];
+}
+#endif
 #ifdef WIDTH
 layout(std430, set = 0, binding = 0) readonly restrict buffer InLoaded { LOADED loaded_in[]; };
 layout(std430, set = 0, binding = 1) restrict buffer OutLoaded { LOADED loaded_out[]; };

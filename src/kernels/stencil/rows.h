@@ -158,8 +158,8 @@ wf_result wfi_stencil_build(wf_plan *plan, const wfi_point *point, const void *p
     .name = #text, .modules = WFI_MODULES_stencil_##text,                                          \
     .parameter_count = WFI_COUNT(parameters_), .parameters = parameters_,                          \
     .constraint_count = WFI_COUNT(constraints_), .constraints = constraints_,                      \
-    .storage_buffers = 3, .push_bytes = sizeof(wfi_stencil_push),                                  \
-    .group_size = wfi_stencil_group_size, .constants = wfi_stencil_constants,                      \
-    .access = wfi_stencil_access, .build = wfi_stencil_build
+    .storage_buffers = 4, .uniform_buffers = 1 << STENCIL_TAPS_BINDING,                            \
+    .push_bytes = sizeof(wfi_stencil_push), .group_size = wfi_stencil_group_size,                  \
+    .constants = wfi_stencil_constants, .access = wfi_stencil_access, .build = wfi_stencil_build
 
 #endif

@@ -74,6 +74,20 @@ static wfi_slot window(const wfi_point *point, const wfi_stencil_place *where, u
                       start - offset + (high - low) * a.plane * size};
 }
 
+/* As storage, with a solver's flag behind them, and as uniforms without it: kernels write it. */
+static void bind_coefficients(const wfi_point *point, wfi_step *step)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4,
+                   bytes = wfi_stencil_taps(p) * real;
+    const wfi_slot_kind kind = p->stoppable ? WFI_SLOT_BINDING : WFI_SLOT_OWN;
+    const uint32_t index = p->stoppable ? WFI_STENCIL_COEFFICIENTS : 0;
+    step->slots[2] = (wfi_slot){kind, index, 0, bytes + (p->stoppable ? real : 0)};
+    step->slots[STENCIL_TAPS_BINDING] = (wfi_slot){kind, index, 0, bytes};
+    step->uniforms = 1 << STENCIL_TAPS_BINDING;
+    step->slot_count = STENCIL_TAPS_BINDING + 1;
+}
+
 static wf_result add_dispatch(wf_plan *plan, const pass_piece *d, uint64_t first, uint64_t end,
                               bool barrier)
 {
@@ -94,17 +108,11 @@ static wf_result add_dispatch(wf_plan *plan, const pass_piece *d, uint64_t first
                              .end_j = p->part.j.end ? (int32_t)p->part.j.end : (int32_t)a.nj};
     const uint64_t tile_k = (uint64_t)wfi_stencil_tile_of(d->point).k;
     uint64_t groups[3] = {0, 0, (end - first + tile_k - 1) / tile_k};
-    const uint64_t taps = wfi_stencil_taps(p) + (p->stoppable ? UINT64_C(1) : 0);
-    wfi_step step = {.pipeline = d->pipeline,
-                     .slot_count = 3,
-                     .push_bytes = sizeof push,
-                     .barrier = barrier,
-                     .divisible = true};
+    wfi_step step = {
+        .pipeline = d->pipeline, .push_bytes = sizeof push, .barrier = barrier, .divisible = true};
     step.slots[0] = window(d->point, &d->from, low, high, &push.base_in);
     step.slots[1] = window(d->point, &d->to, first, end, &push.base_out);
-    step.slots[2] = (wfi_slot){p->stoppable ? WFI_SLOT_BINDING : WFI_SLOT_OWN,
-                               p->stoppable ? WFI_STENCIL_COEFFICIENTS : 0, 0,
-                               taps * (d->point->problem->type == WF_TYPE_F64 ? 8 : 4)};
+    bind_coefficients(d->point, &step);
     wfi_stencil_groups(d->point, groups);
     for (int i = 0; i < 3; i++)
         step.groups[i] = groups[i] > UINT32_MAX ? UINT32_MAX : (uint32_t)groups[i];
