@@ -9,12 +9,16 @@ static const wfi_constraint constraints[] = {WFI_STENCIL_FITS, WFI_STENCIL_FITS_
 static double fit(wfi_point *point)
 {
     const wfi_stencil_profile *profile = wfi_stencil_profile_of(point->caps);
-    const bool wide_box = wfi_stencil_is_wide_box(point);
-    wfi_stencil_fit_group(point, wide_box ? 128 : 256, wide_box ? 128 : profile->march_width);
-    wfi_point_set(point, STENCIL_ID_MARCH, 4);
-    if (profile->least_groups)
-        wfi_stencil_fit_long_columns(point);
-    wfi_stencil_shorten_columns(point);
+    const bool deep = point->problem->stencil.dimensions == 3 && wfi_stencil_is_wide_box(point);
+    if (wfi_stencil_goes_by_times(point)) {
+        wfi_stencil_fit_by_times(point, 32, deep ? 16 : 8);
+    } else {
+        wfi_stencil_fit_group(point, 256, profile->march_width);
+        wfi_point_set(point, STENCIL_ID_MARCH, 4);
+        if (profile->least_groups)
+            wfi_stencil_fit_long_columns(point);
+        wfi_stencil_shorten_columns(point);
+    }
     return wfi_stencil_fit_published(point, wfi_stencil_bytes(point) * 2.2 *
                                                 wfi_stencil_register_cost(point));
 }

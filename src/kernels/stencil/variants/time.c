@@ -36,13 +36,10 @@ static const wfi_stencil_values flat_values[] = {{128, 1, 1, 64, 4}, {64, 1, 1, 
 static const wfi_stencil_values solid_values[] = {
     {64, 8, 2, 64, 2}, {32, 4, 4, 32, 2}, {32, 4, 4, 16, 1}};
 
-/* Cells of a flat grid below which passes of two steps of radius 2 are slower than single steps: a
- * column waits for its rows one after another (H200, 1171x113 of f64: 19.6 us, `naive` 12.2). With
- * four steps a pass they are not (1272x157 of f16: 21.0 us, `vector` 26.0). */
-#define LEAST_WIDE_CELLS (UINT64_C(1) << 20)
-
 /* It pays where memory is much slower than arithmetic and shared memory is faster than caches. In
- * three dimensions the tiles' overlap eats what f64 and wide stencils could gain. */
+ * three dimensions the tiles' overlap eats what f64 and wide stencils could gain; in two, columns
+ * of wide ones wait for their rows one after another (H200, radius 2, several steps, `march` beside
+ * it: 338x11308 of f64 221 and 73 us, 155x13766 of f32 44 and 21). */
 static double fit(wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
@@ -53,11 +50,8 @@ static double fit(wfi_point *point)
     const wf_type type = point->problem->type;
     /* f16 by vectors, where rows hold them, is faster (H200, 1001x170x45: 97.8 us, `march` 133). */
     const bool solid = type == WF_TYPE_F32 || (type == WF_TYPE_F16 && p->row_stride % 4 != 0);
-    const bool pays =
-        wfi_stencil_has_fast_shared(point) && v->steps > 1 &&
-        (flat ? p->radius == 1 ||
-                    (p->radius == 2 && (v->steps > 2 || p->nx * p->ny >= LEAST_WIDE_CELLS))
-              : p->radius == 1 && solid && point->caps->max_invocations >= 512);
+    const bool pays = wfi_stencil_has_fast_shared(point) && v->steps > 1 && p->radius == 1 &&
+                      (flat || (solid && point->caps->max_invocations >= 512));
     return wfi_stencil_published_cost(point, wfi_stencil_bytes(point) * (pays ? 1.8 : 8));
 }
 
