@@ -349,6 +349,33 @@ static wfi_point pick_grid(wf_device *device, const wfi_problem *problem)
     return choice.point;
 }
 
+/* Several steps a pass are for stars of radius 1, on grids that give a device enough to do. */
+static void wide_or_small_stars_make_single_steps(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t nx, ny, radius;
+        bool several;
+    } grids[] = {
+        {4099, 4099, 1, true}, {539, 1138, 1, true}, {2172, 67, 1, false}, {155, 13766, 2, false}};
+    wf_device *device = large_gpu();
+    device->caps.compute_units = 132;
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        const wfi_problem problem = {.family = WF_FAMILY_STENCIL,
+                                     .type = WF_TYPE_F32,
+                                     .stencil = {.nx = grids[i].nx,
+                                                 .ny = grids[i].ny,
+                                                 .row_stride = grids[i].nx,
+                                                 .radius = grids[i].radius,
+                                                 .dimensions = 2,
+                                                 .steps = 3}};
+        const wfi_point point = pick_grid(device, &problem);
+        if ((wfi_point_value(&point, STENCIL_ID_STEPS, 1) > 1) != grids[i].several)
+            fail_msg("%ux%u: %s", grids[i].nx, grids[i].ny, point.variant->name);
+    }
+    forget(device);
+}
+
 /* The model picks long columns only for grids that have enough of them to give every compute unit
  * its work-items. */
 static void small_grids_fill_large_devices(void **state)
@@ -507,6 +534,7 @@ int main(void)
         cmocka_unit_test(picks_are_legal),
         cmocka_unit_test(lone_entries_are_streamed),
         cmocka_unit_test(rows_that_read_far_are_not_streamed),
+        cmocka_unit_test(wide_or_small_stars_make_single_steps),
         cmocka_unit_test(small_grids_fill_large_devices),
         cmocka_unit_test(grids_keep_published_units_busy),
         cmocka_unit_test(rows_that_do_not_fit_are_passed_over),

@@ -7,7 +7,7 @@ static const wfi_parameter parameters[] = {WFI_STENCIL_LOCAL_X(128), WFI_STENCIL
 
 static const wfi_constraint constraints[] = {WFI_STENCIL_FITS, WFI_STENCIL_FITS_DISPATCH};
 
-/* By times (H200), but for stars of radius 1 in space, whose larger groups an H100 found. */
+/* By times (H200). */
 static void fit_by_times(wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
@@ -16,7 +16,7 @@ static void fit_by_times(wfi_point *point)
     if (p->dimensions == 2)
         wfi_stencil_fit_by_times(point, narrow, p->radius == 1 ? 2 : 8);
     else
-        wfi_stencil_fit_by_times(point, narrow, star && p->radius == 2 ? 8 : 16);
+        wfi_stencil_fit_by_times(point, narrow, star && p->radius < 3 ? 8 : 16);
 }
 
 /* Columns in three dimensions are long where planes beyond their ends are many or much work. */
@@ -55,8 +55,10 @@ static double fit(wfi_point *point)
     const wfi_stencil_profile *profile = wfi_stencil_profile_of(point->caps);
     const wfi_stencil_problem *p = &point->problem->stencil;
     const bool flat = p->dimensions == 2, f64 = point->problem->type == WF_TYPE_F64;
-    const bool nearest = !flat && p->radius == 1 && p->shape == WF_STENCIL_STAR;
-    if (wfi_stencil_goes_by_times(point) && !nearest) {
+    /* These an H100 was searched for on 512^3 (bench/notes/stencil.md#machine-code). */
+    const bool searched = !flat && wfi_stencil_rows_hold_vectors(point) &&
+                          (p->shape == WF_STENCIL_STAR || p->radius == 1);
+    if (wfi_stencil_goes_by_times(point) && !searched) {
         fit_by_times(point);
     } else {
         wfi_stencil_fit_group(point, flat && f64 ? profile->flat_f64_items : 256, 64);
