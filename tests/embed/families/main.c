@@ -4,7 +4,7 @@
 #include <string.h>
 #include <wavefit/wavefit.h>
 
-#define MOST_BYTES 490000L /* 445 thousand on x86-64 in 0.1.0, with the tuner and images */
+#define MOST_BYTES 550000L /* a tenth over what it is on x86-64: 499 thousand */
 
 static char last_error[512];
 
