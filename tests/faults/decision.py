@@ -8,21 +8,12 @@ usage: decision.py TOOL     (as of inject.py)
 """
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 
 import inject
 
 LOSSES = 4
-
-
-def code_of(tool, function):
-    """Where its code begins and ends."""
-    symbols = subprocess.run(["nm", "-S", tool], text=True, capture_output=True, check=True).stdout
-    begin, size = next(map(lambda word: int(word, 16), words[:2])
-                       for words in map(str.split, symbols.splitlines()) if words[3:] == [function])
-    return begin, begin + size
 
 
 def judge(runner, case, place):
@@ -53,7 +44,8 @@ def main():
     tool = os.path.abspath(sys.argv[1])
     os.environ["VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING"] = "1"
     with tempfile.TemporaryDirectory() as folder:
-        runner, (begin, end) = inject.Runner(tool, folder), code_of(tool, "wfi_search_decide")
+        runner = inject.Runner(tool, folder)
+        begin, end = inject.code_of(tool, "wfi_search_decide")
         runner.prepare("tune")
         case = inject.Case("tune", "discrete")  # such a device is warmed up first
         places = [place for name, place, code in runner.places(case)

@@ -173,10 +173,26 @@ class Runner:
         return wrong, ended
 
 
+def code_of(tool, function):
+    """Where its code begins and ends."""
+    symbols = subprocess.run(["nm", "-S", tool], text=True, capture_output=True, check=True).stdout
+    begin, size = next(map(lambda word: int(word, 16), words[:2])
+                       for words in map(str.split, symbols.splitlines()) if words[3:] == [function])
+    return begin, begin + size
+
+
 def setting(name, k, place, code):
     if name == "allocation":
         return {"WAVEFIT_FAIL_ALLOCATION": f"{k}@{place}{code}"}
     return {"WAVEFIT_FAULTY": f"{name} {k}@{place} {code}"}
+
+
+def unsent(runner, reached):
+    begin, end = code_of(runner.tool, "wfi_job_send")
+    return [(case, setting(name, 1, place, code)) for case, places in reached
+            if str(case) == "tune, cold" for name, place, code in places
+            if name == "allocation" and code == "" and
+            any(begin < int(address, 16) <= end for address in runner.chains[place])]
 
 
 class Faults:
@@ -266,6 +282,8 @@ def main():
         # No memory for what a command keeps of its case: one said nothing, and exited with 0.
         early = [(case, {"WAVEFIT_FAIL_ALLOCATION": "10+"}) for case in cases
                  if case.kind == "cold"]
+        # No memory for what a search tells its process, which waited for it without an end.
+        early += unsent(runner, reached)
         less = [(case, {"WAVEFIT_LESS": f"{what} {most}"}) for case in cases
                 for what, values in LESS.items() for most in values]
         print(f"seed {options.seed}: {len(calls.classes)} classes of {len(calls.every())} faults "

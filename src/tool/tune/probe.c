@@ -54,9 +54,15 @@ int wfi_tune_probe(const wfi_common *common, wfi_tune_device *out)
     wfi_process_end end;
     if (!wfi_process_start(WFI_ROLE_PROBE, &child))
         return wfi_run_error("no child process can be started: %s", strerror(errno));
-    const bool told = wfi_job_send(&child, &(wfi_tune_work){.common = common}, 0, 0, false) &&
-                      wfi_pipe_read_all(child.from, &heard, sizeof heard);
-    if (!wfi_process_reap(&child, false, &end) || !told)
+    const bool sent = wfi_job_send(&child, &(wfi_tune_work){.common = common}, 0, 0, false);
+    if (!sent)
+        wfi_pipe_close(&child.to); /* the child waits for its job, and this process for its end */
+    const bool told = sent && wfi_pipe_read_all(child.from, &heard, sizeof heard);
+    const bool ended = wfi_process_reap(&child, false, &end);
+    if (!sent)
+        return wfi_run_error("the process that opens the device cannot be told which: %s",
+                             wf_result_string(WF_ERROR_OUT_OF_HOST_MEMORY));
+    if (!ended || !told)
         return wfi_run_error("the driver crashes when the device is opened");
     *out = heard.device;
     return heard.code;

@@ -139,7 +139,8 @@ static bool start(parent *p, uint32_t first, double left)
     work.calibrates = p->calibrates;
     p->calibrating = p->calibrates;
     p->calibrates = false; /* whatever becomes of this one */
-    wfi_job_send(&p->child, &work, first, left, p->one_by_one);
+    if (!wfi_job_send(&p->child, &work, first, left, p->one_by_one))
+        wfi_pipe_close(&p->child.to); /* it would wait for the rest */
     p->problem = first;
     p->trying[0] = '\0';
     p->compiles = p->decides = false;
