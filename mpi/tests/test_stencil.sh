@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # wavefit stencil under mpirun: the bits of one device from 1 to 4 ranks, uneven and empty ones,
-# with several steps a pass, with neighbours' memory and with messages, and what a user sees of
-# faults.
+# with several steps a pass, with neighbours' memory and with messages; checkpoints that other
+# numbers of ranks go on from; and what a user sees of faults.
 # usage: test_stencil.sh WAVEFIT MPIRUN SWIFTSHADER_ICD FAULT_ICD
 set -u
 . "$(dirname "$0")/../../tests/tool/expect.sh"
@@ -18,15 +18,19 @@ many() { # MPIRUN_ARGS… -- ARGS…
 }
 
 one --grid 24x10x23 --shape box --border periodic --steps 5
-[ "$brief" ] || many -n 1 --
 many -n 2 -- # each is the other's neighbour on both sides
 # A planted fault: another number of steps gives other bits.
 "$tool" ${grid/--steps 5/--steps 4} -o one.npy >out 2>err
 cmp -s one.npy many.npy && bad "4 steps have the bits of 5"
 
-# Two steps a pass, and one that is left.
+# Two steps a pass, and one that is left, by three ranks; then one goes on from their checkpoint, of
+# which the grid, the stencil and the variant are.
 one --grid 32x9x20 --variant time --set steps=2 --steps 5
-many -n 3 --
+rm -f many.npy
+succeeds '^kept +2 checkpoints in' -n 3 "$tool" ${grid/--steps 5/--steps 3} --checkpoint u.ckpt \
+    --every 2
+succeeds '^continued after 3 steps' -n 1 "$tool" stencil --continue u.ckpt --steps 5 -o many.npy
+cmp one.npy many.npy || bad "other cells than without interruption"
 if [ -z "$brief" ]; then
     one --grid 30x41 --radius 2 --border neumann --type f64 --steps 3
     many -n 4 -- --weights 3,0,1,2.5
@@ -66,6 +70,7 @@ grep -q '"shared_halos": 4,*$' many.json || bad "not 4 shared halos"
 # Wrong usage is told once; a rank that loses its device ends all with its words.
 fails 2 'grid' -n 2 "$tool" stencil --grid 2x2x2
 fails 2 'slabs' -n 2 "$tool" stencil --grid 9x9x9 --blocks 2x1x1 --balance
+[ "$brief" ] || fails 2 'own grid' -n 1 "$tool" stencil --continue u.ckpt --steps 9 --radius 2
 own_cache
 lost="stencil --grid 16x16x16 --steps 40"
 fails 1 'rank 1: .*DEVICE_LOST' -n 1 "$tool" $lost : -n 1 env "VK_DRIVER_FILES=$fault_icd" \

@@ -147,16 +147,22 @@ static bool take_facts(yyjson_val *facts, wfi_checkpoint *out)
     return most > 0 && most <= WFI_CHECKPOINT_FACTS;
 }
 
+wf_type wfi_checkpoint_type(const char *name)
+{
+    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
+    for (size_t i = 0; name && i < sizeof types / sizeof *types; i++)
+        if (strcmp(name, wf_type_name(types[i])) == 0)
+            return types[i];
+    return WF_TYPE_COUNT;
+}
+
 static bool take_array(yyjson_val *object, uint64_t left, wfi_checkpoint *out, FILE *file)
 {
-    const char *name = yyjson_get_str(yyjson_obj_get(object, "name")),
-               *type = yyjson_get_str(yyjson_obj_get(object, "type"));
+    const char *name = yyjson_get_str(yyjson_obj_get(object, "name"));
     const uint64_t count = yyjson_get_uint(yyjson_obj_get(object, "count")),
                    crc = yyjson_get_uint(yyjson_obj_get(object, "crc32"));
-    const wf_type real =
-        type && strcmp(type, wf_type_name(WF_TYPE_F64)) == 0 ? WF_TYPE_F64 : WF_TYPE_F32;
-    if (!name || !type || strcmp(type, wf_type_name(real)) != 0 ||
-        count > left / wf_type_size(real))
+    const wf_type real = wfi_checkpoint_type(yyjson_get_str(yyjson_obj_get(object, "type")));
+    if (!name || real == WF_TYPE_COUNT || count > left / wf_type_size(real))
         return false;
     const size_t bytes = (size_t)count * wf_type_size(real);
     void *data = malloc(bytes + 1);

@@ -10,7 +10,7 @@
 
 typedef struct wfi_checkpoint_array {
     const char *name;
-    wf_type type; /* F32 or F64 */
+    wf_type type; /* F32, F64 or F16 */
     uint64_t count;
     const void *data;
 } wfi_checkpoint_array;
@@ -29,6 +29,9 @@ void wfi_checkpoint_number(wfi_checkpoint *c, const char *name, double number);
 void wfi_checkpoint_word(wfi_checkpoint *c, const char *name, const char *text);
 void wfi_checkpoint_array_add(wfi_checkpoint *c, const char *name, wf_type type, uint64_t count,
                               const void *data);
+
+/* An array's type by its name; WF_TYPE_COUNT: there is none. */
+wf_type wfi_checkpoint_type(const char *name);
 
 /* CRC-32 of the bytes. */
 unsigned long wfi_checkpoint_sum(const void *data, uint64_t bytes);

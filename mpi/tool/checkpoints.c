@@ -8,6 +8,7 @@
 #include "tool/cli/console.h"
 
 #define DEFAULT_SECONDS 600
+#define CONSTANT "constant." /* before a constant's name */
 
 int wfi_checkpoints_parse(const char *command, const char *path, const char *every,
                           wfi_checkpoints *out)
@@ -79,6 +80,34 @@ void wfi_checkpoints_print(const wfi_checkpoints *c)
     if (c->path)
         printf("kept      %u checkpoint%s in %.3f s, not counted in the time of iterations\n",
                c->count, c->count == 1 ? "" : "s", c->taken);
+}
+
+/* --------------------------------------------------------------------------------------- points */
+
+void wfi_checkpoints_add_point(const wf_plan_info *info, wfi_checkpoint *out)
+{
+    static char names[WF_MAX_PARAMETERS][48];
+    wfi_checkpoint_word(out, "variant", info->variant);
+    for (uint32_t i = 0; i < info->constant_count; i++) {
+        snprintf(names[i], sizeof names[i], CONSTANT "%s", info->constants[i].name);
+        wfi_checkpoint_number(out, names[i], info->constants[i].value);
+    }
+}
+
+bool wfi_checkpoints_take_point(const wfi_checkpoint *c, wfi_common *common)
+{
+    common->variant = wfi_checkpoint_find_word(c, "variant");
+    for (uint32_t i = 0; i < c->fact_count; i++) {
+        const wfi_fact *fact = &c->facts[i];
+        if (strncmp(fact->name, CONSTANT, strlen(CONSTANT)) != 0)
+            continue;
+        if (common->constant_count == WF_MAX_PARAMETERS ||
+            !(fact->number >= 0 && fact->number <= UINT32_MAX))
+            return false;
+        common->constants[common->constant_count++] =
+            (wf_constant){fact->name + strlen(CONSTANT), (uint32_t)fact->number};
+    }
+    return common->variant != NULL;
 }
 
 /* -------------------------------------------------------------------------------------- reading */

@@ -32,6 +32,10 @@ int wfi_checkpoints_write(const wfi_rank *rank, wfi_checkpoints *c, const wfi_ch
  * was to be kept. */
 void wfi_checkpoints_add(const wfi_checkpoints *c, wfi_result_case *out);
 void wfi_checkpoints_print(const wfi_checkpoints *c);
+/* The variant and its constants, which bits depend on; taken, they are options of the rank, as if
+ * they had been asked for. Names stay those of `info`, until the checkpoint is written. */
+void wfi_checkpoints_add_point(const wf_plan_info *info, wfi_checkpoint *out);
+bool wfi_checkpoints_take_point(const wfi_checkpoint *c, wfi_common *common);
 /* Rank 0 reads a checkpoint of the family, and the others get its facts. Collective. */
 int wfi_checkpoints_read(const wfi_rank *rank, const char *path, const char *family,
                          wfi_checkpoint *out);

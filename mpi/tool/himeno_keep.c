@@ -7,7 +7,6 @@
 #include "tool/cli/console.h"
 
 static const char *const extents[] = {"ni", "nj", "nk"};
-#define CONSTANT "constant." /* before a constant's name */
 
 static wf_result describe(const wf_mpi_himeno *himeno, wf_plan_info *info)
 {
@@ -33,7 +32,6 @@ wf_result wfi_himeno_unit(const wf_mpi_himeno *himeno, uint32_t *unit)
 static int write_state(const wfi_rank *rank, wfi_checkpoints *c, const wf_plan_info *info,
                        const wfi_himeno_state *state)
 {
-    static char names[WF_MAX_PARAMETERS][48];
     wfi_checkpoint what = {0};
     uint64_t cells = 1;
     wfi_checkpoint_word(&what, "family", "himeno");
@@ -43,11 +41,7 @@ static int write_state(const wfi_rank *rank, wfi_checkpoints *c, const wf_plan_i
     }
     wfi_checkpoint_number(&what, "iterations", state->iterations);
     wfi_checkpoint_number(&what, "gosa", (double)state->gosa);
-    wfi_checkpoint_word(&what, "variant", info->variant);
-    for (uint32_t i = 0; i < info->constant_count; i++) {
-        snprintf(names[i], sizeof names[i], CONSTANT "%s", info->constants[i].name);
-        wfi_checkpoint_number(&what, names[i], info->constants[i].value);
-    }
+    wfi_checkpoints_add_point(info, &what);
     wfi_checkpoint_array_add(&what, "p", WF_TYPE_F32, cells, state->p);
     return wfi_checkpoints_write(rank, c, &what);
 }
@@ -75,22 +69,6 @@ static bool take_extent(const wfi_checkpoint *c, int axis, wfi_himeno_state *sta
     return true;
 }
 
-static bool take_point(const wfi_checkpoint *c, wfi_common *common)
-{
-    common->variant = wfi_checkpoint_find_word(c, "variant");
-    for (uint32_t i = 0; i < c->fact_count; i++) {
-        const wfi_fact *fact = &c->facts[i];
-        if (strncmp(fact->name, CONSTANT, strlen(CONSTANT)) != 0)
-            continue;
-        if (common->constant_count == WF_MAX_PARAMETERS ||
-            !(fact->number >= 0 && fact->number <= UINT32_MAX))
-            return false;
-        common->constants[common->constant_count++] =
-            (wf_constant){fact->name + strlen(CONSTANT), (uint32_t)fact->number};
-    }
-    return common->variant != NULL;
-}
-
 int wfi_himeno_keep_read(wfi_rank *rank, const char *path, wfi_checkpoint *out,
                          wfi_himeno_state *state)
 {
@@ -110,7 +88,8 @@ int wfi_himeno_keep_read(wfi_rank *rank, const char *path, wfi_checkpoint *out,
                    : WFI_EXIT_FAILED;
     const wfi_checkpoint_array *p = wfi_checkpoint_find_array(out, "p");
     const double cells = (double)state->extent[0] * state->extent[1] * state->extent[2];
-    ok = iterations >= 1 && iterations <= UINT32_MAX && take_point(out, &rank->common) &&
+    ok = iterations >= 1 && iterations <= UINT32_MAX &&
+         wfi_checkpoints_take_point(out, &rank->common) &&
          (!rank->prints || (p && p->type == WF_TYPE_F32 && (double)p->count == cells));
     code = wfi_rank_worst(ok ? WFI_EXIT_DONE : WFI_EXIT_FAILED);
     if (code != WFI_EXIT_DONE)

@@ -8,7 +8,9 @@
 #include "balance.h"
 #include "blocks.h"
 #include "commands.h"
+#include "io/atomic_file.h"
 #include "io/npy.h"
+#include "stencil_keep.h"
 #include "timeline.h"
 #include "tool/cases/case_parts.h"
 #include "tool/cases/stencil_options.h"
@@ -20,6 +22,9 @@
 #define MOST_RUNS 10000
 #define WARM_UP 2 /* samples, which bring the devices' clocks up after the check on the host */
 #define CHECKED_CELLS 20000
+#define PLAN_STEPS 4096  /* of a run that is timed: no more than a plan makes */
+#define CHECKED_STEPS 64 /* at the end of a run with checkpoints, which may be of any length */
+#define MOST_STEPS 1000000000
 
 enum { PLANES_TAG = 6 };
 
@@ -28,7 +33,12 @@ typedef struct run {
     wfi_stencil_request request;
     wf_stencil_params params;
     double coefficients[WFI_STENCIL_MOST_TAPS];
-    const char *output;
+    const char *output, *from; /* from: the checkpoint that it goes on from */
+    bool once;                 /* so many steps, with checkpoints, instead of runs that are timed */
+    wfi_checkpoints keep;
+    wfi_checkpoint before;
+    uint32_t before_steps, checked_steps; /* made by the checkpoint's run; checked, the last ones */
+    int told;                             /* an exit code whose words are printed */
     uint32_t blocks[3];
     wfi_shares shares;
     wf_mpi_stencil *stencil;
@@ -110,12 +120,23 @@ static wf_result write_grid(run *r)
     return wf_mpi_stencil_write(r->stencil, r->own);
 }
 
-static wf_result read_grid(run *r)
+static wf_result read_grid(run *r, void *whole)
 {
     const wf_result result = wfi_rank_agree(wf_mpi_stencil_read(r->stencil, r->own));
     if (result == WF_SUCCESS)
-        move(r, r->out, false);
+        move(r, whole, false);
     return result;
+}
+
+/* The grid that the run begins with. */
+static wf_result make_grid(run *r, uint64_t bytes)
+{
+    if (!r->from)
+        return wfi_stencil_random(&r->request, r->rank->common.seed, &r->in);
+    r->in = malloc((size_t)bytes);
+    if (r->in)
+        memcpy(r->in, wfi_checkpoint_find_array(&r->before, "grid")->data, (size_t)bytes);
+    return r->in ? WF_SUCCESS : WF_ERROR_OUT_OF_HOST_MEMORY;
 }
 
 static wf_result prepare(run *r)
@@ -126,7 +147,7 @@ static wf_result prepare(run *r)
     const wf_mpi_part *part = &r->part.part;
     r->own = malloc((size_t)(plane_cells(part) * part->cells[2] * wf_type_size(q->type)) + 1);
     if (r->rank->prints) {
-        result = wfi_stencil_random(q, r->rank->common.seed, &r->in);
+        result = make_grid(r, bytes);
         r->out = malloc((size_t)bytes);
     }
     if (!r->own || (r->rank->prints && !r->out))
@@ -138,17 +159,78 @@ static wf_result prepare(run *r)
 
 /* ------------------------------------------------------------------------------------------ run */
 
-/* The steps asked for, from the start values, compared with f64. */
+/* A checkpoint of the grid. */
+static wf_result keep(run *r, uint32_t steps)
+{
+    const double start = MPI_Wtime();
+    const wf_result result = read_grid(r, r->out);
+    if (result == WF_SUCCESS)
+        r->told = wfi_stencil_keep(r->rank, &r->keep, &r->request, &r->result->plan, steps, r->out);
+    r->keep.taken += MPI_Wtime() - start;
+    return result;
+}
+
+/* Up to the next checkpoint or to `end`; a checkpoint where it is due. */
+static wf_result go_on(run *r, uint32_t end, uint32_t *done, double *total)
+{
+    const uint32_t unit = r->part.steps, made = *done - r->before_steps;
+    const double pace = made ? *total / made : 0;
+    const uint32_t count = wfi_checkpoints_next(&r->keep, *done, end - *done, unit, pace);
+    wf_mpi_times times = {.size = sizeof times, .trace = &r->timeline.trace};
+    double seconds = 0;
+    const wf_result result = wf_mpi_stencil_run(r->stencil, count, &seconds, &times);
+    if (result != WF_SUCCESS)
+        return result;
+    *done += count;
+    *total += seconds;
+    r->times.inside += times.inside;
+    r->times.halo += times.halo;
+    r->times.wait += times.wait;
+    r->steps += count;
+    return wfi_checkpoints_due(r->rank, &r->keep, *done, unit) ||
+                   (r->keep.path && *done == r->request.steps)
+               ? keep(r, *done)
+               : WF_SUCCESS;
+}
+
+/* All steps, of which the last ones are those that are checked: `in` gets the grid before them. */
+static wf_result once(run *r)
+{
+    const uint32_t all = r->request.steps, from = all - r->checked_steps;
+    wf_timing *timing = &r->result->timing;
+    uint32_t done = r->before_steps;
+    double total = 0;
+    wf_result result = WF_SUCCESS;
+    wfi_timeline_init(&r->timeline);
+    r->times.trace = &r->timeline.trace;
+    r->keep.last = MPI_Wtime();
+    while (result == WF_SUCCESS && !r->told && done < from)
+        result = go_on(r, from, &done, &total);
+    if (result == WF_SUCCESS && !r->told && from > r->before_steps)
+        result = read_grid(r, r->in);
+    while (result == WF_SUCCESS && !r->told && done < all)
+        result = go_on(r, all, &done, &total);
+    timing->samples_us[0] = total * 1e6;
+    timing->count = timing->batch = 1;
+    wfi_case_summarise(timing);
+    r->result->has_timing = true;
+    r->result->rate = r->result->plan.flops / timing->median_us * 1e-3;
+    r->result->rate_unit = "GFLOPS";
+    return result;
+}
+
+/* The steps asked for, compared with f64. */
 static wf_result answer(run *r)
 {
     wf_check *found = &r->result->check;
     wf_result result = write_grid(r);
     if (result == WF_SUCCESS)
-        result = wf_mpi_stencil_run(r->stencil, r->request.steps, NULL, NULL);
-    if (result == WF_SUCCESS)
-        result = read_grid(r);
-    if (result != WF_SUCCESS || !r->rank->prints)
+        result = r->once ? once(r) : wf_mpi_stencil_run(r->stencil, r->request.steps, NULL, NULL);
+    if (result == WF_SUCCESS && !r->told)
+        result = read_grid(r, r->out);
+    if (result != WF_SUCCESS || r->told || !r->rank->prints)
         return (wf_result)wfi_rank_share((int)result);
+    r->params.steps = r->checked_steps;
     result =
         wf_stencil_check(&r->params, r->in, r->out, CHECKED_CELLS, r->rank->common.seed, found);
     if (result == WF_SUCCESS)
@@ -199,8 +281,9 @@ static void describe(run *r)
     wfi_result_case *c = r->result;
     const double cells = (double)q->nx * q->ny * (q->nz ? q->nz : 1);
     c->has_plan = true;
-    c->plan.flops = (2.0 * wfi_stencil_request_taps(q) - 1) * cells * q->steps;
-    c->plan.least_bytes = 2.0 * cells * (double)wf_type_size(q->type) * q->steps;
+    const uint32_t steps = q->steps - r->before_steps;
+    c->plan.flops = (2.0 * wfi_stencil_request_taps(q) - 1) * cells * steps;
+    c->plan.least_bytes = 2.0 * cells * (double)wf_type_size(q->type) * steps;
 }
 
 static wf_result work(run *r)
@@ -208,7 +291,8 @@ static wf_result work(run *r)
     wf_result result = prepare(r);
     if (result == WF_SUCCESS)
         result = answer(r);
-    if (result == WF_SUCCESS && !r->output && wfi_rank_share(r->result->status) == WFI_STATUS_OK)
+    if (result == WF_SUCCESS && !r->once && !r->output &&
+        wfi_rank_share(r->result->status) == WFI_STATUS_OK)
         result = measure(r);
     return result;
 }
@@ -282,6 +366,11 @@ static int finish(run *r, int argc, char **argv)
         wfi_rank_print(c);
         wfi_shares_print(r->rank, &r->shares);
         wfi_blocks_print(&r->part.part, r->blocks);
+        if (r->from)
+            printf("continued after %u steps of %s\n", r->before_steps, r->from);
+        wfi_checkpoints_print(&r->keep);
+        if (r->once && r->checked_steps < r->request.steps - r->before_steps)
+            printf("checked   the last %u steps, from the grid before them\n", r->checked_steps);
         printf("passes    of %u step%s, %d rank%s\n", r->part.steps, r->part.steps > 1 ? "s" : "",
                r->rank->count, r->rank->count > 1 ? "s" : "");
     }
@@ -293,6 +382,7 @@ static int execute(run *r, int argc, char **argv)
 {
     wfi_rank *rank = r->rank;
     r->params = wfi_stencil_params(&r->request);
+    r->params.steps = r->params.steps < PLAN_STEPS ? r->params.steps : PLAN_STEPS;
     r->params.coefficients = r->coefficients;
     r->params.tuning = &rank->session.tuning;
     r->params.cancel = &rank->session.cancel;
@@ -303,20 +393,44 @@ static int execute(run *r, int argc, char **argv)
     describe(r);
     if (result == WF_SUCCESS)
         result = work(r);
+    if (r->told)
+        return r->told;
     if (result != WF_SUCCESS)
         return wfi_rank_failed(rank, result);
     int shared = (int)r->part.shared, all = 0;
     MPI_Allreduce(&shared, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     wfi_result_case_extra(r->result, "shared_halos", all);
     wfi_result_case_extra(r->result, "steps_a_pass", r->part.steps);
+    wfi_checkpoints_add(&r->keep, r->result);
     wfi_blocks_collect(rank, &r->part.part, &r->times, r->steps, r->result);
     return wfi_rank_share(finish(r, argc, argv));
 }
 
 /* -------------------------------------------------------------------------------------- options */
 
-static int parse(const wfi_stencil_arguments *args, const char *blocks, run *r)
+typedef struct arguments {
+    wfi_stencil_arguments problem;
+    const char *blocks, *checkpoint, *every;
+} arguments;
+
+static bool names_a_problem(const wfi_rank *rank, const wfi_stencil_arguments *p)
 {
+    return p->grid || p->shape || p->radius || p->border || p->type || rank->common.variant ||
+           rank->common.constant_count;
+}
+
+static int parse(const arguments *a, run *r)
+{
+    const wfi_stencil_arguments *args = &a->problem;
+    const char *blocks = a->blocks;
+    if (r->once && !args->steps)
+        return wfi_usage_error("stencil: with %s, say how many steps there are to be: --steps N",
+                               a->checkpoint ? "--checkpoint" : "--continue");
+    if (r->from && names_a_problem(r->rank, args))
+        return wfi_usage_error("stencil: --continue goes on with the checkpoint's own grid, "
+                               "stencil and variant");
+    if (wfi_checkpoints_parse("stencil", a->checkpoint, a->every, &r->keep) != WFI_EXIT_DONE)
+        return WFI_EXIT_USAGE;
     if (wfi_shares_check_blocks("stencil", &r->shares, blocks) != WFI_EXIT_DONE)
         return WFI_EXIT_USAGE;
     if (wfi_blocks_parse(r->rank, "stencil", blocks, r->blocks) != WFI_EXIT_DONE)
@@ -326,34 +440,63 @@ static int parse(const wfi_stencil_arguments *args, const char *blocks, run *r)
     return wfi_stencil_parse(args, &r->request);
 }
 
-static int parse_together(const wfi_stencil_arguments *args, const char *blocks, run *r)
+static int parse_together(const arguments *args, run *r)
 {
-    const int code = wfi_rank_share(r->rank->prints ? parse(args, blocks, r) : WFI_EXIT_DONE);
-    return code == WFI_EXIT_DONE && !r->rank->prints ? parse(args, blocks, r) : code;
+    const int code = wfi_rank_share(r->rank->prints ? parse(args, r) : WFI_EXIT_DONE);
+    return code == WFI_EXIT_DONE && !r->rank->prints ? parse(args, r) : code;
+}
+
+/* The checkpoint says what the run is of. */
+static int read_before(run *r)
+{
+    const uint32_t steps = r->request.steps;
+    wfi_io_error error;
+    int code =
+        r->from ? wfi_stencil_keep_read(r->rank, r->from, &r->before, &r->request, &r->before_steps)
+                : WFI_EXIT_DONE;
+    if (code != WFI_EXIT_DONE)
+        return code;
+    if (r->rank->prints && r->before_steps >= steps)
+        code = wfi_usage_error("stencil: %s has %u steps already; --steps is how many there are to "
+                               "be in all",
+                               r->from, r->before_steps);
+    else if (r->rank->prints && r->keep.path && !wfi_atomic_check(r->keep.path, &error))
+        code = wfi_run_error("%s", error.text);
+    const uint32_t left = steps - r->before_steps;
+    r->checked_steps = r->once && left > CHECKED_STEPS ? CHECKED_STEPS : left;
+    return wfi_rank_share(code);
 }
 
 int wfi_mpi_stencil(wfi_rank *rank, int argc, char **argv)
 {
-    wfi_stencil_arguments args = {0};
-    const char *blocks = NULL;
+    arguments args = {0};
     static wfi_result_case result_case;
     static run r;
     r = (run){.rank = rank, .result = &result_case, .times = {.size = sizeof r.times}};
     const wfi_option options[] = {
-        {"--grid", "NXxNY[xNZ]", &args.grid, NULL, "cells, x contiguous (default 256x256x256)"},
-        {"--shape", "star|box", &args.shape, NULL, "default star"},
-        {"--radius", "R", &args.radius, NULL, "1 to 4 (default 1)"},
-        {"--border", "dirichlet|neumann|periodic", &args.border, NULL, "default dirichlet"},
-        {"--steps", "N", &args.steps, NULL, "steps a run (default 1)"},
-        {"--type", "f32|f64|f16", &args.type, NULL, "element type (default f32)"},
+        {"--grid", "NXxNY[xNZ]", &args.problem.grid, NULL,
+         "cells, x contiguous (default 256x256x256)"},
+        {"--shape", "star|box", &args.problem.shape, NULL, "default star"},
+        {"--radius", "R", &args.problem.radius, NULL, "1 to 4 (default 1)"},
+        {"--border", "dirichlet|neumann|periodic", &args.problem.border, NULL, "default dirichlet"},
+        {"--steps", "N", &args.problem.steps, NULL, "steps a run (default 1)"},
+        {"--type", "f32|f64|f16", &args.problem.type, NULL, "element type (default f32)"},
         WFI_SHARES_OPTIONS(&r.shares, "planes"),
-        WFI_BLOCKS_OPTION(&blocks),
+        WFI_BLOCKS_OPTION(&args.blocks),
+        {"--checkpoint", "FILE", &args.checkpoint, NULL,
+         "make --steps once, and keep the grid in FILE meanwhile, in place of what was kept "
+         "before"},
+        {"--every", "N|Tmin|Ts", &args.every, NULL,
+         "how often, in steps, minutes or seconds (default 10min)"},
+        {"--continue", "FILE", &r.from, NULL,
+         "go on from a checkpoint until there are --steps in all, on any number of ranks"},
         {"-o", "V.npy", &r.output, NULL, "write the grid"},
     };
     const wfi_command command = {
         "stencil",
         "[--grid NXxNY[xNZ]] [--shape star|box] [--radius R] [--border B] [--steps N] "
-        "[--weights W,W,… | --balance | --blocks XxYxZ] [-o V.npy]",
+        "[--weights W,W,… | --balance | --blocks XxYxZ] "
+        "[--checkpoint FILE [--every N|Tmin|Ts]] [--continue FILE] [-o V.npy]",
         "Applies a stencil with constant coefficients to a random grid on the devices of all "
         "ranks, verifies and times it.",
         0,
@@ -364,11 +507,17 @@ int wfi_mpi_stencil(wfi_rank *rank, int argc, char **argv)
     int code = wfi_rank_parse(rank, &command, argc - 2, argv + 2, &done);
     if (code != WFI_EXIT_DONE || done)
         return code;
-    code = parse_together(&args, blocks, &r);
+    r.once = args.checkpoint || r.from;
+    args.problem.most_steps = r.once ? MOST_STEPS : PLAN_STEPS;
+    code = parse_together(&args, &r);
+    if (code == WFI_EXIT_DONE)
+        code = read_before(&r);
     if (code == WFI_EXIT_DONE)
         code = wfi_shares_parse(rank, "stencil", &r.shares);
-    if (code != WFI_EXIT_DONE)
+    if (code != WFI_EXIT_DONE) {
+        wfi_checkpoint_free(&r.before);
         return code;
+    }
     wfi_stencil_name_case(&r.request, r.result);
     wfi_result_case_fact(r.result, "ranks", r.rank->count);
     code = wfi_rank_open(rank);
@@ -377,6 +526,7 @@ int wfi_mpi_stencil(wfi_rank *rank, int argc, char **argv)
     wf_mpi_stencil_destroy(&r.stencil);
     wfi_rank_close(rank);
     wfi_shares_free(&r.shares);
+    wfi_checkpoint_free(&r.before);
     free(r.in);
     free(r.out);
     free(r.own);

@@ -50,7 +50,8 @@ int wfi_stencil_parse(const wfi_stencil_arguments *a, wfi_stencil_request *r)
         return wfi_usage_error("--border: '%s' is not dirichlet, neumann or periodic", a->border);
     *r = (wfi_stencil_request){.type = WF_TYPE_F32};
     if ((a->radius && !wfi_parse_u64("--radius", a->radius, 1, 4, &radius)) ||
-        (a->steps && !wfi_parse_u64("--steps", a->steps, 1, MOST_STEPS, &steps)) ||
+        (a->steps && !wfi_parse_u64("--steps", a->steps, 1,
+                                    a->most_steps ? a->most_steps : MOST_STEPS, &steps)) ||
         (a->type && !wfi_parse_type("--type", a->type, &r->type)))
         return WFI_EXIT_USAGE;
     if (!wfi_takes_type("--type: a stencil's", WF_FAMILY_STENCIL, r->type))

@@ -7,6 +7,7 @@
 /* What a command line gave; NULL: the default. */
 typedef struct wfi_stencil_arguments {
     const char *grid, *shape, *radius, *border, *steps, *type;
+    uint64_t most_steps; /* that are taken; 0: as many as a plan makes */
 } wfi_stencil_arguments;
 
 /* On wrong usage prints one line and returns WFI_EXIT_USAGE. */
