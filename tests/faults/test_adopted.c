@@ -13,13 +13,14 @@
 #include "harness.h"
 
 #include "core/platform.h"
+#include "profiles/spmv.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 
 #include <cmocka.h>
 
-enum { SAMPLE = 150, SIDE = 12, ROWS = SIDE * SIDE, MOST_BYTES = 4096, BUFFERS = 4 };
+enum { SAMPLE = 150, SIDE = 12, ROWS = SIDE * SIDE, MOST_BYTES = 4096, BUFFERS = 5 };
 
 static faulty *driver;
 
@@ -42,6 +43,18 @@ typedef struct scene {
 static void faults_go_on(bool on)
 {
     atomic_store(&driver->on, on);
+}
+
+/* The device is said to analyse every matrix in its memory faster than the host. */
+const wfi_spmv_profile *__real_wfi_spmv_profile_of(const wf_caps *caps);
+const wfi_spmv_profile *__wrap_wfi_spmv_profile_of(const wf_caps *caps);
+
+const wfi_spmv_profile *__wrap_wfi_spmv_profile_of(const wf_caps *caps)
+{
+    static wfi_spmv_profile changed;
+    changed = *__real_wfi_spmv_profile_of(caps);
+    changed.device_entries = 1;
+    return &changed;
 }
 
 /* ------------------------------------------------------------------------------ what scenes do */
@@ -170,6 +183,38 @@ static wf_result sparse_product(scene *s)
         result = wf_plan_record(s->plan, commands, s->arena, &s->bindings);
     finish(s, commands);
     TRY(result);
+    keep_result(s, 1);
+    return WF_SUCCESS;
+}
+
+/* With the matrix of matrix() in buffers 2 to 4. */
+static wf_result open_lent(scene *s, wf_spmv_params *params, wf_spmv_buffers *lent)
+{
+    TRY(open_scene(s, 5, (const uint32_t[]){ROWS, ROWS, ROWS + 1, 5 * ROWS, 5 * ROWS}));
+    *params = matrix();
+    memcpy(wf_buffer_mapped(s->buffers[2]), offsets, sizeof offsets);
+    memcpy(wf_buffer_mapped(s->buffers[3]), columns, offsets[ROWS] * sizeof *columns);
+    memcpy(wf_buffer_mapped(s->buffers[4]), values, offsets[ROWS] * sizeof *values);
+    *lent = (wf_spmv_buffers){sizeof *lent,
+                              {.buffer = s->buffers[2]},
+                              {.buffer = s->buffers[3]},
+                              {.buffer = s->buffers[4]}};
+    params->row_offsets = params->column_indices = NULL;
+    params->values = NULL;
+    params->buffers = lent;
+    for (int i = 2; i < 5; i++)
+        s->bindings.items[i] = (wf_binding){.buffer = NULL};
+    return WF_SUCCESS;
+}
+
+/* A matrix in buffers, which the device analyses and converts. */
+static wf_result analysed(scene *s)
+{
+    wf_spmv_params params;
+    wf_spmv_buffers lent;
+    TRY(open_lent(s, &params, &lent));
+    TRY(wf_spmv_plan(s->device, &params, &s->plan));
+    TRY(record(s));
     keep_result(s, 1);
     return WF_SUCCESS;
 }
@@ -417,15 +462,73 @@ static void fail_each(const char *name, wf_result (*act)(scene *), bool has_queu
     engine_close(&s.e);
 }
 
+static unsigned pools_made(void)
+{
+    return atomic_load(&driver->count[FAULTY_vkCreateDescriptorPool]);
+}
+
+static wf_result analyse(scene *s, const wf_spmv_params *params)
+{
+    wf_plan *plan = NULL;
+    const wf_result result = wf_spmv_plan(s->device, params, &plan);
+    wf_plan_destroy(&plan);
+    return result;
+}
+
+static void lose_next_submission(void)
+{
+    driver->call = FAULTY_vkQueueSubmit;
+    driver->at = atomic_load(&driver->count[FAULTY_vkQueueSubmit]) + 1;
+    driver->code = VK_ERROR_DEVICE_LOST;
+    driver->stays = true;
+}
+
+static void find_the_device(void)
+{
+    driver->at = 0;
+    driver->stays = false;
+    atomic_store(&driver->is_lost, false);
+}
+
+/* An analysis uses the descriptor sets of the one before, unless the driver did not say that its
+ * work has ended: those the device may still read, and the next one makes its own. */
+static void test_sets_of_lost_work(void **state)
+{
+    (void)state;
+    static scene s;
+    wf_spmv_params params;
+    wf_spmv_buffers lent;
+    engine_open(&s.e, ENGINE_REQUIRED, &s.vulkan);
+    assert_int_equal(open_lent(&s, &params, &lent), WF_SUCCESS);
+    faults_go_on(true);
+    assert_int_equal(analyse(&s, &params), WF_SUCCESS);
+    const unsigned made = pools_made();
+    assert_true(made > 0);
+    assert_int_equal(analyse(&s, &params), WF_SUCCESS);
+    assert_int_equal(pools_made(), made);
+    lose_next_submission();
+    test_expect_errors(true);
+    assert_int_equal(analyse(&s, &params), WF_ERROR_DEVICE_LOST);
+    assert_int_equal(pools_made(), made);
+    assert_int_equal(analyse(&s, &params), WF_ERROR_DEVICE_LOST);
+    assert_true(pools_made() > made);
+    test_expect_errors(false);
+    find_the_device();
+    close_scene(&s);
+    faults_go_on(false);
+    engine_close(&s.e);
+}
+
 #define SCENE(name, has_queue, sample)                                                             \
     static void test_##name(void **state)                                                          \
     {                                                                                              \
         (void)state;                                                                               \
         fail_each(#name, name, has_queue, sample);                                                 \
     }
-SCENE(product, false, SAMPLE)
-SCENE(sparse_product, false, SAMPLE)
-SCENE(stencil, false, SAMPLE)
+SCENE(product, false, SAMPLE / 2)
+SCENE(sparse_product, false, SAMPLE / 2)
+SCENE(analysed, true, SAMPLE / 2)
+SCENE(stencil, false, SAMPLE / 2)
 SCENE(recorded_cg, false, SAMPLE)
 SCENE(recorded_laplace, false, SAMPLE)
 SCENE(queued, true, SAMPLE)
@@ -448,6 +551,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_stencil),          cmocka_unit_test(test_recorded_cg),
         cmocka_unit_test(test_recorded_laplace), cmocka_unit_test(test_queued),
         cmocka_unit_test(test_solved),           cmocka_unit_test(test_opened),
+        cmocka_unit_test(test_analysed),         cmocka_unit_test(test_sets_of_lost_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
