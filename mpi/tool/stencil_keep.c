@@ -18,7 +18,7 @@ int wfi_stencil_keep(const wfi_rank *rank, wfi_checkpoints *c, const wfi_stencil
                      const wf_plan_info *info, uint32_t steps, const void *grid)
 {
     wfi_checkpoint what = {0};
-    char seed[24]; /* a number of JSON may not hold it */
+    char seed[24];
     snprintf(seed, sizeof seed, "%" PRIu64, rank->common.seed);
     wfi_checkpoint_word(&what, "family", "stencil");
     wfi_checkpoint_number(&what, "nx", q->nx);
@@ -44,6 +44,16 @@ static bool take(const wfi_checkpoint *c, const char *name, uint32_t least, uint
     const bool ok = there >= least && there <= most;
     *out = ok ? (uint32_t)there : 0;
     return ok;
+}
+
+/* A JSON number may not hold a seed: it is written as a word. */
+static bool take_seed(const wfi_checkpoint *c, wfi_common *common)
+{
+    const char *word = wfi_checkpoint_find_word(c, "seed");
+    if (!word)
+        return false;
+    common->seed = strtoull(word, NULL, 10);
+    return true;
 }
 
 static bool take_request(const wfi_checkpoint *c, wfi_stencil_request *q)
@@ -73,13 +83,12 @@ int wfi_stencil_keep_read(wfi_rank *rank, const char *path, wfi_checkpoint *out,
     int code = wfi_checkpoints_read(rank, path, "stencil", out);
     if (code != WFI_EXIT_DONE)
         return code;
-    const char *seed = wfi_checkpoint_find_word(out, "seed");
-    const bool ok = seed && take(out, "iterations", 1, UINT32_MAX, steps) && take_request(out, q) &&
+    const bool ok = take_seed(out, &rank->common) &&
+                    take(out, "iterations", 1, UINT32_MAX, steps) && take_request(out, q) &&
                     wfi_checkpoints_take_point(out, &rank->common) &&
                     (!rank->prints || has_grid(out, q));
     code = wfi_rank_worst(ok ? WFI_EXIT_DONE : WFI_EXIT_FAILED);
-    if (code != WFI_EXIT_DONE)
-        return rank->prints ? wfi_run_error("%s: the checkpoint is not whole", path) : code;
-    rank->common.seed = strtoull(seed, NULL, 10);
-    return WFI_EXIT_DONE;
+    if (code != WFI_EXIT_DONE && rank->prints)
+        return wfi_run_error("%s: the checkpoint is not whole", path);
+    return code;
 }
