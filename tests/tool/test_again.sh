@@ -4,7 +4,8 @@
 # usage: test_again.sh WAVEFIT DATA
 set -u
 . "$(dirname "$0")/expect.sh"
-export XDG_CACHE_HOME=$work/cache
+export XDG_CACHE_HOME=$work/cache TMPDIR=$work/temporary
+mkdir temporary
 
 # Sets the times of a file: as long as makes any run the same, or a thousandth of what they were.
 times() { # FROM TO FACTOR SPREAD
@@ -43,7 +44,25 @@ END
 # A file that --again wrote can be run again.
 times again.json wide.json 1 1e6
 expect 0 '1 of 1 cases came out the same' bench --again wide.json
-check 'nothing is left behind' sh -c '! ls /tmp/wavefit-again-* 2>/dev/null | grep .'
+check 'nothing is left behind' sh -c '! ls temporary | grep .'
+
+# A signal before the device is opened: of a run that waits for its input.
+sed 's/"--shape"/"piped.npy"/; s/"33x65x17"/"piped.npy"/' matmul.json >piped.json
+if [ -z "${WAVEFIT_TEST_WINDOWS:-}" ]; then # has no such pipes
+    mkfifo piped.npy
+    "$tool" bench --again piped.json >/dev/null 2>&1 &
+    until ls temporary | grep -q .; do sleep 0.02; done
+    kill -TERM $!
+    wait $!
+    check 'a signal leaves nothing behind either' sh -c '! ls temporary | grep .'
+fi
+# A run that fails before it has results is compared with none that lie there.
+sed 's/piped/missing/' piped.json >missing.json
+cp again.json lies.json
+expect 1 'missing.npy: No such file' bench --again missing.json --json lies.json
+cp out said
+check 'old results are not compared' sh -c '! grep -q "^matmul" said'
+expect 2 'would overwrite the file of --again' bench --again matmul.json --json matmul.json
 
 # Times that cannot be reached, and a point that wavefit would not choose.
 times matmul.json fast.json 1e-6 0

@@ -241,6 +241,10 @@ npy four.npy '<f4' '(2, 3, 1, 1)' "$one$two$three$one$one$one"
 expect 1 'four.npy: the array has 4 dimensions; a matrix has two' matmul four.npy B.npy
 expect 1 'a vector of 4 elements is needed' spmv "$data/small.mtx" --x A.npy
 
+# --- two outputs, or an output and an input, that are one file
+expect 2 'json new.npy would overwrite the file of -o' matmul A.npy B.npy -o new.npy --json new.npy
+expect 2 'json ./A.npy would overwrite the file of A.npy' matmul A.npy B.npy --json ./A.npy
+
 # --- output that cannot be written; what was there stays
 expect 1 'nowhere/C.npy: cannot be written' matmul A.npy B.npy -o nowhere/C.npy --repeat 1
 expect 1 'nowhere/r.json: cannot be written' spmv "$data/small.mtx" --repeat 1 --json nowhere/r.json

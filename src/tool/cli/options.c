@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
+#include "core/platform_file.h"
 #include "io/atomic_file.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/wrap.h"
@@ -371,8 +372,27 @@ static bool outputs_writable(const wfi_command *command, const wfi_common *commo
     return !output || !*output->value || is_writable(*output->value);
 }
 
+/* What else names the file of --json, whose results would take its place; NULL: nothing does. */
+static const char *same_as_json(const wfi_command *command, const wfi_common *common)
+{
+    const wfi_option *output = find_option(command, "-o");
+    const wfi_file_kind kind = wfi_file_kind_of(common->json);
+    if (kind == WFI_FILE_NONE) /* yet */
+        return output && *output->value && strcmp(*output->value, common->json) == 0 ? "-o" : NULL;
+    for (int i = 0; i < command->option_count && kind == WFI_FILE_REGULAR; i++) {
+        const wfi_option *option = &command->options[i];
+        if (option->argument && *option->value && wfi_file_same(*option->value, common->json))
+            return option->name;
+    }
+    for (int i = 0; i < common->positional_count && kind == WFI_FILE_REGULAR; i++)
+        if (wfi_file_same(common->positional[i], common->json))
+            return common->positional[i];
+    return NULL;
+}
+
 int wfi_options_parse(const wfi_command *command, int argc, char **argv, wfi_common *common)
 {
+    const char *same = NULL;
     *common = (wfi_common){.seed = 1};
     for (int i = 0; i < argc; i++) {
         if (argv[i][0] == '-' && argv[i][1] != '\0') {
@@ -391,6 +411,9 @@ int wfi_options_parse(const wfi_command *command, int argc, char **argv, wfi_com
     else if (common->positional_count < command->least_positional)
         return wfi_usage_error("%s: usage: wavefit %s %s", command->name, command->name,
                                command->usage);
+    else if (common->json && (same = same_as_json(command, common)))
+        return wfi_usage_error("%s: --json %s would overwrite the file of %s", command->name,
+                               common->json, same);
     else if (!outputs_writable(command, common))
         return WFI_EXIT_FAILED;
     return WFI_EXIT_DONE;

@@ -240,6 +240,13 @@ bool wfi_session_fits(wfi_session *session, wfi_result_case *c, double device_by
     return true;
 }
 
+static bool has_written;
+
+bool wfi_session_has_written(void)
+{
+    return has_written;
+}
+
 int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_result_case *cases,
                       uint32_t count)
 {
@@ -247,9 +254,10 @@ int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_res
     const wfi_results results = {
         argc,  argv,  session->caps,       session->copy_bandwidth, session->fma_f32,
         count, cases, session->peak_count, session->peaks,          session->common->seed};
-    if (!session->common->json || wfi_results_write(session->common->json, &results, &error))
+    if (!session->common->json)
         return WFI_EXIT_DONE;
-    return wfi_run_error("%s", error.text);
+    has_written = wfi_results_write(session->common->json, &results, &error);
+    return has_written ? WFI_EXIT_DONE : wfi_run_error("%s", error.text);
 }
 
 void wfi_case_stage(const wfi_session *session, const wfi_result_case *c, wfi_stage stage)

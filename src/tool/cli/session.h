@@ -63,6 +63,8 @@ bool wfi_session_fits(wfi_session *session, wfi_result_case *c, double device_by
 /* Writes --json, if given. */
 int wfi_session_write(wfi_session *session, int argc, char **argv, const wfi_result_case *cases,
                       uint32_t count);
+/* Whether it has, to the end, since this process began. */
+bool wfi_session_has_written(void);
 
 /* The line that names the device and its limits. */
 void wfi_device_print(const wfi_session *session);

@@ -9,6 +9,8 @@
 #include "core/heap.h"
 #include "core/platform_file.h"
 #include "core/text.h"
+#include "io/unfinished.h"
+#include "tool/cli/session.h"
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
 
@@ -227,7 +229,8 @@ static int run_and_compare(const wfi_common *common, const wfi_again_file *base,
     again = base;
     const int code = run(line.argc, line.argv);
     again = NULL;
-    if (code != WFI_EXIT_DONE && code != WFI_EXIT_FAILED)
+    /* Of a run that had no input, say, no results were written: what --json names is of another. */
+    if ((code != WFI_EXIT_DONE && code != WFI_EXIT_FAILED) || !wfi_session_has_written())
         return code;
     if (!wfi_again_read(json, &file, &error))
         return code == WFI_EXIT_DONE ? wfi_run_error("%s", error.text) : code;
@@ -247,7 +250,7 @@ static char *make_temporary(void)
 {
     const char *asked = getenv("TMPDIR"), *folder = asked && *asked ? asked : getenv("TEMP");
     char *path = wfi_path_join(folder && *folder ? folder : "/tmp", "wavefit-again-XXXXXX");
-    const int fd = path ? wfi_file_make_temporary(path) : -1;
+    const int fd = path ? wfi_unfinished_make(path) : -1;
     if (fd >= 0) {
         wfi_file_close(fd);
         return path;
@@ -273,7 +276,7 @@ int wfi_again(const wfi_common *common, const char *path, char *program,
     if (run && code == WFI_EXIT_DONE)
         code = run_and_compare(common, &base, program, run, temporary ? temporary : common->json);
     if (temporary)
-        wfi_file_remove(temporary);
+        wfi_unfinished_remove(temporary);
     wfi_free(temporary);
     wfi_again_free(&base);
     return code;
