@@ -58,6 +58,18 @@ bool wfi_block_take(wf_device *device, uint64_t bytes, uint32_t type, bool mappe
     return best < WFI_KEPT_BLOCKS;
 }
 
+/* lavapipe (Mesa 25.0.7) reports a success where the process may have no more address space, and
+ * gives the address by which mmap fails. */
+VkResult wfi_block_map(wf_device *device, VkDeviceMemory memory, void **at)
+{
+    VkResult vk = WFI_MADE(device->fn.vkMapMemory(device->vk, memory, 0, VK_WHOLE_SIZE, 0, at), at);
+    if (vk == VK_SUCCESS && (uintptr_t)*at == UINTPTR_MAX) {
+        *at = NULL;
+        vk = VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    return vk;
+}
+
 static VkResult allocate(wf_device *device, bool mapped, wfi_block *block)
 {
     const VkMemoryAllocateInfo info = {
@@ -70,9 +82,7 @@ static VkResult allocate(wf_device *device, bool mapped, wfi_block *block)
                  &block->memory);
     if (vk < VK_SUCCESS || !mapped)
         return vk;
-    vk =
-        WFI_MADE(device->fn.vkMapMemory(device->vk, block->memory, 0, VK_WHOLE_SIZE, 0, &block->at),
-                 &block->at);
+    vk = wfi_block_map(device, block->memory, &block->at);
     if (vk < VK_SUCCESS) {
         device->fn.vkFreeMemory(device->vk, block->memory, device->allocator);
         block->memory = VK_NULL_HANDLE;

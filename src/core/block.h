@@ -13,6 +13,8 @@ bool wfi_block_take(wf_device *device, uint64_t bytes, uint32_t type, bool mappe
  * what is kept is freed first. After a failure nothing is left allocated. */
 VkResult wfi_block_allocate(wf_device *device, uint64_t bytes, uint32_t type, bool mapped,
                             wfi_block *out);
+/* Maps all of an allocation; *at is NULL after a failure. */
+VkResult wfi_block_map(wf_device *device, VkDeviceMemory memory, void **at);
 /* Keeps the block, or frees it where that would be too much. Accepts a zeroed one. */
 void wfi_block_leave(wf_device *device, const wfi_block *block);
 /* Frees what is kept, and returns how many there were. */

@@ -14,7 +14,9 @@ static const wfi_device_kind gpu = {.raises_clock = true,
                                      .lost_means_idle = true,
                                      .poll_seconds = POLL_SECONDS,
                                      .card = true},
-                             cpu = {.raises_clock = false, .lost_means_idle = false};
+                             cpu = {.raises_clock = false,
+                                    .lost_means_idle = false,
+                                    .in_process = true};
 
 static const wfi_device_kind *const kinds[] = {
     [VK_PHYSICAL_DEVICE_TYPE_OTHER] = &gpu,         [VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU] = &gpu,

@@ -147,9 +147,8 @@ static wf_result allocate(wf_buffer **handle, uint64_t bytes, const void *next, 
     result = bind(handle, size, type, next, dedicated);
     if (result == WF_SUCCESS && mapped && device->caps.unified_memory) {
         void *at = NULL;
-        if (WFI_MADE(device->fn.vkMapMemory(device->vk, buffer->memory.block.memory, 0,
-                                            VK_WHOLE_SIZE, 0, &at),
-                     &at) == VK_SUCCESS) /* else transfers go through staging */
+        if (wfi_block_map(device, buffer->memory.block.memory, &at) ==
+            VK_SUCCESS) /* else transfers go through staging */
             buffer->mapped = buffer->window = buffer->memory.block.mapped = at;
     }
     return result;

@@ -120,7 +120,8 @@ static wf_result from_driver(wf_device *device, const wf_memory_request *request
     if (bytes + wfi_blocks_kept(device, type->heapIndex) > left)
         wfi_blocks_free(device);
     VkResult vk = wfi_block_allocate(device, bytes, block->type, mapped, &taken);
-    if (vk < VK_SUCCESS && mapped && !request->required) { /* the window may be full */
+    if (vk < VK_SUCCESS && mapped && !request->required &&
+        !wfi_device_kind_of(&device->caps)->in_process) { /* the window may be full */
         const wf_memory_request plain = {.requirements = request->requirements, .preferred = LOCAL};
         vk = wfi_block_allocate(device, bytes, choose_type(device, &plain), false, &taken);
     }

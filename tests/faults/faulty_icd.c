@@ -17,7 +17,9 @@
  *                                      buffer (bytes of one), allocations (that exist at once),
  *                                      sets (descriptor sets of a pool), group (work-items of a
  *                                      pipeline's work-groups), queries (of a pool), memory (bytes
- *                                      in all); what asks for more than N fails
+ *                                      in all), map (bytes of an allocation that is mapped); what
+ *                                      asks for more than N fails, but mapping "succeeds" with the
+ *                                      address by which mmap fails, as lavapipe's does
  *   WAVEFIT_FAULTY_DISCRETE=1          the device says that it is a discrete GPU, and when it is
  *                                      lost it has ended its work
  *   WAVEFIT_FAULTY_BEHIND=FILE         the other driver, in place of REAL_ICD: a library */
@@ -236,6 +238,17 @@ static VKAPI_ATTR void VKAPI_CALL free_memory(VkDevice device, VkDeviceMemory me
     our_vkFreeMemory(device, memory, allocator);
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL map(VkDevice device, VkDeviceMemory memory,
+                                          VkDeviceSize offset, VkDeviceSize bytes,
+                                          VkMemoryMapFlags flags, void **out)
+{
+    const VkResult result = our_vkMapMemory(device, memory, offset, bytes, flags, out);
+    for (int i = 0; i < 4096 && result == VK_SUCCESS; i++)
+        if (held[i].memory == memory && over("map", held[i].bytes))
+            *out = (void *)UINTPTR_MAX;
+    return result;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL create_buffer(VkDevice device, const VkBufferCreateInfo *info,
                                                     const VkAllocationCallbacks *allocator,
                                                     VkBuffer *out)
@@ -425,6 +438,7 @@ static PFN_vkVoidFunction replaced(const char *name, PFN_vkVoidFunction found)
     TAKE("vkGetQueryPoolResults", real.vkGetQueryPoolResults, times)
     TAKE("vkAllocateMemory", real.vkAllocateMemory, allocate)
     TAKE("vkFreeMemory", real.vkFreeMemory, free_memory)
+    TAKE("vkMapMemory", real.vkMapMemory, map)
     TAKE("vkCreateBuffer", real.vkCreateBuffer, create_buffer)
     TAKE("vkCreateQueryPool", real.vkCreateQueryPool, create_queries)
     TAKE("vkCreateDescriptorPool", real.vkCreateDescriptorPool, create_sets)
