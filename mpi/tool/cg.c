@@ -15,6 +15,8 @@
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
 
+#define WARM_SECONDS 0.3 /* of a GPU */
+
 typedef struct arguments {
     const char *type, *poisson27, *poisson5, *tolerance, *iterations, *precondition, *b, *output,
         *checkpoint, *every, *from, *form, *text;
@@ -136,6 +138,8 @@ static int execute(run *r, int argc, char **argv)
     wfi_rank_matrix_use(rank, &r->matrix);
     r->params.matrix = &r->matrix.params;
     r->params.progress = go_on;
+    if (rank->session.caps->device_type != VK_PHYSICAL_DEVICE_TYPE_CPU)
+        r->params.warm_seconds = WARM_SECONDS;
     wfi_timeline_init(&r->timeline);
     r->params.trace = &r->timeline.trace;
     wf_result result = wfi_cg_form_measure(rank, &r->params, r->own_b, r->own_x, &r->form);

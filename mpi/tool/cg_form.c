@@ -29,6 +29,7 @@ static wf_result try_form(const wfi_rank *rank, const wf_mpi_cg_params *given, b
     params.max_iterations = ITERATIONS;
     params.history = NULL;
     params.trace = NULL;
+    params.warm_seconds = 0;
     const wf_result result =
         wf_mpi_cg_solve(MPI_COMM_WORLD, rank->session.device, &params, b, x, &found);
     *us = result == WF_SUCCESS && found.iterations ? found.seconds / found.iterations * 1e6 : 0;

@@ -361,6 +361,9 @@ typedef struct wf_mpi_cg_params {
      * as there are. max_iterations, history and iterations count what was before. NULL: x = 0. Not
      * of the pipelined form. */
     const wf_mpi_cg_state *from;
+    /* The devices work so long before the first iteration, so that `seconds` is that of devices at
+     * their full clock; 0: they begin at once. */
+    double warm_seconds;
 } wf_mpi_cg_params;
 
 typedef struct wf_mpi_cg_result {
