@@ -28,7 +28,9 @@ struct wf_queue {
     uint64_t submitted, waited; /* submissions so far; the n-th uses slot n % SLOTS */
     uint64_t given, ended;      /* executions */
     bool recording;             /* slot `submitted` has a command buffer that is begun */
-    bool held;                  /* wf_queue_hold */
+    bool held;                  /* wf_queue_hold, wf_queue_prepare */
+    bool prepares;              /* wf_queue_prepare: nothing but wf_queue_submit and waits submit */
+    bool beside;                /* wf_queue_beside: of the next execution */
     uint32_t gathered, gathered_steps;
     double gathered_seconds;
 };
@@ -179,7 +181,7 @@ static wf_result submit(wf_queue *q)
 {
     wf_device *device = q->device;
     slot *s = slot_of(q, q->submitted);
-    q->held = false;
+    q->held = q->prepares = false;
     if (!q->gathered)
         return WF_SUCCESS;
     const VkSubmitInfo info = {
@@ -236,7 +238,8 @@ static bool goes_in_pieces(const wf_plan *plan)
 
 static wf_result wait_all(wf_queue *q, uint64_t number)
 {
-    wf_result result = submit(q);
+    const bool submitted = number <= q->given - q->gathered;
+    wf_result result = q->prepares && submitted ? WF_SUCCESS : submit(q);
     while (result == WF_SUCCESS && q->waited < q->submitted && q->ended < number)
         result = wait_oldest(q);
     if (q->waited == q->submitted && !q->gathered)
@@ -262,29 +265,39 @@ static wf_result usable(const wf_queue *q, const wf_plan *plan)
     return wfi_device_usable(q->device, "wf_queue_run");
 }
 
-static wf_result gather(wf_queue *q, wf_plan *plan, const wf_bindings *bindings)
+static double seconds_of(const wf_plan *plan)
 {
-    const double seconds = plan->seconds > 0 ? plan->seconds : wfi_plan_expected_seconds(plan);
-    wf_result result = WF_SUCCESS;
-    if (q->gathered_steps + plan->step_count > WFI_MOST_STEPS ||
-        q->gathered_seconds + seconds > plan->submit_seconds)
-        result = submit(q);
+    return plan->seconds > 0 ? plan->seconds : wfi_plan_expected_seconds(plan);
+}
+
+/* Whether the execution may be in one submission with what is gathered. */
+static bool fits(const wf_queue *q, const wf_plan *plan)
+{
+    return q->gathered_steps + plan->step_count <= WFI_MOST_STEPS &&
+           q->gathered_seconds + seconds_of(plan) <= plan->submit_seconds;
+}
+
+static wf_result gather(wf_queue *q, wf_plan *plan, const wf_bindings *bindings, bool beside)
+{
+    wf_result result = fits(q, plan) ? WF_SUCCESS : submit(q);
     if (result == WF_SUCCESS)
         result = begin(q);
     if (result != WF_SUCCESS)
         return result;
     slot *s = slot_of(q, q->submitted);
-    wfi_barrier(q->device, s->command_buffer);
+    if (!beside)
+        wfi_barrier(q->device, s->command_buffer);
     result = wf_plan_record(plan, s->command_buffer, s->arena, bindings);
     if (result != WF_SUCCESS)
         return result;
     q->given++;
     q->gathered++;
     q->gathered_steps += plan->step_count;
-    q->gathered_seconds += seconds;
+    q->gathered_seconds += seconds_of(plan);
     look(q);
     const bool room = q->submitted - q->waited < SLOTS - 1 && !q->held;
-    return room || q->gathered >= MOST_GATHERED ? submit(q) : WF_SUCCESS;
+    const bool full = q->gathered >= MOST_GATHERED && !q->prepares;
+    return room || full ? submit(q) : WF_SUCCESS;
 }
 
 wf_result wf_queue_run(wf_queue *q, wf_plan *plan, const wf_bindings *bindings, uint64_t *number)
@@ -292,9 +305,13 @@ wf_result wf_queue_run(wf_queue *q, wf_plan *plan, const wf_bindings *bindings, 
     if (!q || !plan)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = usable(q, plan);
-    if (result == WF_SUCCESS)
-        result = plan->wants_upload || goes_in_pieces(plan) ? run_now(q, plan, bindings)
-                                                            : gather(q, plan, bindings);
+    if (result != WF_SUCCESS)
+        return result;
+    const bool now = plan->wants_upload || goes_in_pieces(plan), beside = q->beside;
+    q->beside = false;
+    if (q->prepares && (now || !fits(q, plan) || q->gathered >= MOST_GATHERED))
+        return WF_NOT_READY;
+    result = now ? run_now(q, plan, bindings) : gather(q, plan, bindings, beside);
     if (result == WF_SUCCESS && number)
         *number = q->given;
     return result;
@@ -306,6 +323,45 @@ wf_result wf_queue_hold(wf_queue *q)
         return WF_ERROR_INVALID_ARGUMENT;
     wf_result result = wfi_device_usable(q->device, "wf_queue_hold");
     q->held = result == WF_SUCCESS;
+    return result;
+}
+
+wf_result wf_queue_prepare(wf_queue *q)
+{
+    if (!q)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result = wfi_device_usable(q->device, "wf_queue_prepare");
+    if (result == WF_SUCCESS)
+        result = submit(q);
+    q->held = q->prepares = result == WF_SUCCESS;
+    return result;
+}
+
+wf_result wf_queue_drop(wf_queue *q)
+{
+    if (!q)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result = wfi_device_usable(q->device, "wf_queue_drop");
+    if (result != WF_SUCCESS)
+        return result;
+    if (q->recording)
+        result = wfi_check_vk(
+            &q->device->log,
+            q->device->fn.vkResetCommandBuffer(slot_of(q, q->submitted)->command_buffer, 0),
+            "vkResetCommandBuffer");
+    q->given -= q->gathered;
+    q->gathered = q->gathered_steps = 0;
+    q->gathered_seconds = 0;
+    q->recording = q->held = q->prepares = q->beside = false;
+    return result;
+}
+
+wf_result wf_queue_beside(wf_queue *q)
+{
+    if (!q)
+        return WF_ERROR_INVALID_ARGUMENT;
+    wf_result result = wfi_device_usable(q->device, "wf_queue_beside");
+    q->beside = result == WF_SUCCESS;
     return result;
 }
 
@@ -343,7 +399,8 @@ void wf_queue_destroy(wf_queue **handle)
     if (!q)
         return;
     if (q->device->vk) {
-        submit(q);
+        if (!q->prepares)
+            submit(q);
         settle(q);
         close_queue(q);
     }

@@ -132,6 +132,87 @@ static void many_are_gathered(void **state)
     close_pair(&p);
 }
 
+/* What is prepared waits for its submission, whatever is waited for, and may be forgotten. */
+static void prepared_executions_wait(void **state)
+{
+    pair p;
+    uint64_t first = 0, number = 0, ended = 0;
+    open_pair(&p, *state);
+    fill(p.buffers[0], 1);
+    fill(p.buffers[1], 0);
+    assert_int_equal(wf_queue_run(p.queue, p.plan, &p.forth, &first), WF_SUCCESS);
+    assert_int_equal(wf_queue_prepare(p.queue), WF_SUCCESS);
+    assert_int_equal(wf_queue_run(p.queue, p.plan, &p.forth, &number), WF_SUCCESS);
+    assert_int_equal(number, first + 1);
+    assert_int_equal(wf_queue_wait(p.queue, first), WF_SUCCESS);
+    assert_int_equal(wf_queue_ended(p.queue, &ended), WF_SUCCESS);
+    assert_int_equal(ended, first);
+    fill(p.buffers[0], 10); /* it is read when the execution is submitted */
+    assert_int_equal(wf_queue_submit(p.queue), WF_SUCCESS);
+    assert_int_equal(wf_queue_wait(p.queue, 0), WF_SUCCESS);
+    all_are(p.buffers[1], 11);
+    assert_int_equal(wf_queue_prepare(p.queue), WF_SUCCESS);
+    assert_int_equal(wf_queue_run(p.queue, p.plan, &p.forth, NULL), WF_SUCCESS);
+    assert_int_equal(wf_queue_drop(p.queue), WF_SUCCESS);
+    assert_int_equal(wf_queue_run(p.queue, p.plan, &p.forth, &number), WF_SUCCESS);
+    assert_int_equal(number, first + 2);
+    assert_int_equal(wf_queue_wait(p.queue, number), WF_SUCCESS);
+    all_are(p.buffers[1], 21);
+    /* A wait for one of them submits it; the end of the queue does not. */
+    assert_int_equal(wf_queue_prepare(p.queue), WF_SUCCESS);
+    assert_int_equal(wf_queue_run(p.queue, p.plan, &p.forth, &number), WF_SUCCESS);
+    assert_int_equal(wf_queue_wait(p.queue, number), WF_SUCCESS);
+    all_are(p.buffers[1], 31);
+    assert_int_equal(wf_queue_prepare(p.queue), WF_SUCCESS);
+    assert_int_equal(wf_queue_run(p.queue, p.plan, &p.forth, NULL), WF_SUCCESS);
+    wf_queue_destroy(&p.queue);
+    all_are(p.buffers[1], 31);
+    close_pair(&p);
+}
+
+/* More than a submission takes is refused, and what was prepared is still made. */
+static void too_many_are_not_prepared(void **state)
+{
+    pair p;
+    int taken = 0;
+    open_pair(&p, *state);
+    fill(p.buffers[0], 1);
+    fill(p.buffers[1], 0);
+    assert_int_equal(wf_queue_prepare(p.queue), WF_SUCCESS);
+    wf_result result;
+    while ((result = wf_queue_run(p.queue, p.plan, &p.forth, NULL)) == WF_SUCCESS && taken < 1000)
+        taken++;
+    assert_int_equal(result, WF_NOT_READY);
+    assert_int_equal(wf_queue_wait(p.queue, 0), WF_SUCCESS);
+    all_are(p.buffers[1], (float)taken);
+    close_pair(&p);
+}
+
+/* Executions beside each other, of which the next one needs both. */
+static void the_next_sees_those_beside(void **state)
+{
+    pair p, other;
+    open_pair(&p, *state);
+    open_pair(&other, *state);
+    const wf_bindings across = {.size = sizeof across,
+                                .items = {{.buffer = other.buffers[1]}, {.buffer = p.buffers[1]}}};
+    float mine = 1, theirs = 1; /* of p.buffers[1] and of other.buffers[1] */
+    fill(p.buffers[0], 1);
+    fill(other.buffers[0], 2);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(wf_queue_run(p.queue, p.plan, &p.forth, NULL), WF_SUCCESS);
+        assert_int_equal(wf_queue_beside(p.queue), WF_SUCCESS);
+        assert_int_equal(wf_queue_run(p.queue, p.plan, &other.forth, NULL), WF_SUCCESS);
+        assert_int_equal(wf_queue_run(p.queue, p.plan, &across, NULL), WF_SUCCESS);
+        theirs += 2;
+        mine += 1 + theirs;
+    }
+    assert_int_equal(wf_queue_wait(p.queue, 0), WF_SUCCESS);
+    all_are(p.buffers[1], mine);
+    close_pair(&other);
+    close_pair(&p);
+}
+
 /* An execution of several submissions is made by wf_plan_run, in its place. */
 static void long_executions_keep_their_place(void **state)
 {
@@ -269,6 +350,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_sees_the_one_before),
         cmocka_unit_test(many_are_gathered),
+        cmocka_unit_test(prepared_executions_wait),
+        cmocka_unit_test(too_many_are_not_prepared),
+        cmocka_unit_test(the_next_sees_those_beside),
         cmocka_unit_test(long_executions_keep_their_place),
         cmocka_unit_test(refusals),
         cmocka_unit_test(a_wait_is_cancelled),

@@ -54,6 +54,10 @@ static void plans(void **state)
     refused(wf_plan_run(NULL, NULL));
     refused(wf_queue_create(NULL, NULL));
     refused(wf_queue_run(NULL, NULL, NULL, NULL));
+    refused(wf_queue_hold(NULL));
+    refused(wf_queue_prepare(NULL));
+    refused(wf_queue_drop(NULL));
+    refused(wf_queue_beside(NULL));
     refused(wf_queue_submit(NULL));
     refused(wf_queue_ended(NULL, NULL));
     refused(wf_queue_wait(NULL, 0));

@@ -952,6 +952,16 @@ WF_API wf_result wf_queue_run(wf_queue *queue, wf_plan *plan, const wf_bindings 
 /* Executions gather from now on until something submits them: wf_queue_submit, a wait, or that they
  * are many. For several short ones that nobody waits for one by one. */
 WF_API wf_result wf_queue_hold(wf_queue *queue);
+/* Submits what is gathered. Executions given from now on are recorded, and submitted by none but
+ * wf_queue_submit or a wait for one of them: what they read, host memory too, may still be written
+ * until then. wf_queue_run gives WF_NOT_READY, and nothing is recorded, where an execution cannot
+ * be in one submission with those before it or the plan still needs an upload. */
+WF_API wf_result wf_queue_prepare(wf_queue *queue);
+/* Forgets what is gathered and not submitted, and the numbers of these executions. */
+WF_API wf_result wf_queue_drop(wf_queue *queue);
+/* The next execution goes without a barrier before it: it may run beside those that were given
+ * since the last one that had a barrier. */
+WF_API wf_result wf_queue_beside(wf_queue *queue);
 /* Submits what is gathered. Does not wait. */
 WF_API wf_result wf_queue_submit(wf_queue *queue);
 /* Tells the number of the last execution that has ended, as all before it have. Never blocks. */
@@ -960,7 +970,8 @@ WF_API wf_result wf_queue_ended(wf_queue *queue, uint64_t *number);
  * ended; 0: all. Error: WF_ERROR_CANCELLED (the device goes on; wait again before buffers and plans
  * are touched or destroyed). */
 WF_API wf_result wf_queue_wait(wf_queue *queue, uint64_t number);
-/* Submits what is gathered, waits for all and frees the queue. */
+/* Submits what is gathered, but for what wf_queue_prepare left, waits for all and frees the
+ * queue. */
 WF_API void wf_queue_destroy(wf_queue **queue);
 
 /* One of a plan's kernels. A plan may pack its inputs before the variant's own kernel, or add
