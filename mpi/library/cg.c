@@ -47,8 +47,10 @@ static wf_result open_device(wfi_mpi_cg *c, const void *r)
     wf_result result = WF_SUCCESS;
     if (c->matrix->y.count)
         result = wf_buffer_create(device, 4 * real, WF_MEMORY_UPLOAD, &c->factors);
+    c->sums_apart = wfi_mpi_alignment(c->matrix);
     if (result == WF_SUCCESS && c->matrix->y.count)
-        result = wf_buffer_create(device, WFI_CG_SUMS * real, WF_MEMORY_READBACK, &c->sums);
+        result = wf_buffer_create(device, WFI_CG_PIECES * c->sums_apart * real, WF_MEMORY_READBACK,
+                                  &c->sums);
     if (result != WF_SUCCESS)
         return result;
     return c->params->pipelined ? wfi_mpi_cg_open_pipelined(c, r) : wfi_mpi_cg_open_fused(c, r);

@@ -24,21 +24,37 @@ enum {
  * where rank 0 wants to keep what there is. */
 enum { WFI_CG_RU, WFI_CG_WU, WFI_CG_RR, WFI_CG_FAILED, WFI_CG_KEEP, WFI_CG_SUMS };
 
+/* Vectors are updated at once, or in pieces: what others need; what the device does while that goes
+ * to the host's memory; the other elements, while the neighbours' come. */
+enum { WFI_CG_PIECES = 3 };
+
+typedef struct wfi_cg_piece {
+    uint32_t first, count;                 /* elements */
+    wf_plan *steps[WF_CG_STEP_UPDATE + 1]; /* NULL: it has nothing to do */
+    wf_buffer *partials;
+} wfi_cg_piece;
+
 typedef struct wfi_mpi_cg {
     const wf_mpi_cg_params *params;
     wf_mpi_matrix *matrix;
     double tolerance;
     uint32_t most;
-    wf_buffer *factors, *sums; /* mapped: alpha, beta, …; what was summed here */
+    wf_buffer *factors, *sums; /* mapped: alpha, beta, …; what was summed here, by pieces */
+    uint32_t sums_apart;       /* elements from the sums of a piece to those of the next */
     double alpha, ru;          /* of the iteration before */
     wf_result failure;
     bool keep_due;
     double kept_at, keeping; /* MPI_Wtime() of the last state; seconds that all took */
     /* Of the form that is not pipelined: vectors and kernels as of wf_cg_step_plan. */
     uint32_t stride, rest_at, rest;
-    wf_buffer *a, *b, *c, *partials;
-    wf_plan *steps[WF_CG_STEP_UPDATE + 1]; /* NULL: it has nothing to do */
-    wf_plan *finish;                       /* x += alpha p */
+    wf_buffer *a, *b, *c;
+    wfi_cg_piece pieces[WFI_CG_PIECES];
+    int piece_count; /* 0: no rows */
+    wf_plan *finish; /* x += alpha p */
+    bool preparing,
+        prepared;    /* the update but for its last piece: is being recorded, is recorded */
+    bool behind;     /* the last piece of the update is still to be given */
+    uint64_t summed; /* number of the execution that leaves the sums */
     /* Of the pipelined one: */
     wf_mpi_vector *own[WFI_CG_VECTORS];     /* NULL: it is not needed, or another one */
     wf_mpi_vector *vectors[WFI_CG_VECTORS]; /* with those that are others */
@@ -48,7 +64,17 @@ typedef struct wfi_mpi_cg {
     wf_buffer *workspace;
 } wfi_mpi_cg;
 
-/* cg_fused.c and cg_pipelined.c: the vectors and kernels of a form, of which a rank without rows
+static inline uint64_t wfi_cg_real_bytes(const wfi_mpi_cg *c)
+{
+    return wf_type_size(c->matrix->type);
+}
+
+static inline bool wfi_cg_has_u(const wfi_mpi_cg *c)
+{
+    return c->params->precondition != WF_PRECONDITION_NONE;
+}
+
+/* cg_fused.c (iterations: cg_fused_run.c) and cg_pipelined.c: the vectors and kernels of a form, of which a rank without rows
  * has none; r, as large as the layout of y, is written. */
 wf_result wfi_mpi_cg_open_fused(wfi_mpi_cg *c, const void *r);
 wf_result wfi_mpi_cg_open_pipelined(wfi_mpi_cg *c, const void *r);
@@ -60,9 +86,12 @@ wf_result wfi_mpi_cg_invert(const wfi_mpi_cg *c, void **inverse);
 
 /* These give work to the queue, where c->failure is none: what is before the first iteration, the
  * product and what it is summed with, updates, and x once `iterations` are made. */
+void wfi_mpi_cg_warm_fused(wfi_mpi_cg *c); /* the vectors alone, as often as one likes */
 void wfi_mpi_cg_start_fused(wfi_mpi_cg *c);
 void wfi_mpi_cg_product_fused(wfi_mpi_cg *c, wf_mpi_times *times);
 void wfi_mpi_cg_update_fused(wfi_mpi_cg *c);
+/* What wfi_mpi_cg_update_fused left for the next product to give. */
+void wfi_mpi_cg_complete_fused(wfi_mpi_cg *c);
 void wfi_mpi_cg_finish_fused(wfi_mpi_cg *c, uint32_t iterations);
 void wfi_mpi_cg_start_pipelined(wfi_mpi_cg *c, wf_mpi_times *times);
 void wfi_mpi_cg_dots_pipelined(wfi_mpi_cg *c);

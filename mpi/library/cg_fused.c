@@ -1,19 +1,15 @@
-/* The form of Chronopoulos and Gear by the kernels of one device's solve (wf_cg_step_plan): the
- * product w = A u goes first, which leaves most of its dot product, and one kernel updates all
- * vectors. */
+/* The vectors and kernels of the form of Chronopoulos and Gear, which are those of one device's solve
+ * (wf_cg_step_plan), and the pieces that updates are made in. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cg.h"
 
-static uint64_t real_bytes(const wfi_mpi_cg *c)
-{
-    return wf_type_size(c->matrix->type);
-}
-
-static bool has_u(const wfi_mpi_cg *c)
-{
-    return c->params->precondition != WF_PRECONDITION_NONE;
-}
+/* An update reads and writes about so many vectors; from so many bytes on it is made in pieces. */
+#define VECTORS 8
+#define LONG_BYTES (UINT64_C(128) << 20)
+/* Elements that a device updates while one goes over its bus, a few times over. */
+#define MEANWHILE 16
 
 /* ------------------------------------------------------------------------------------- opening */
 
@@ -27,7 +23,68 @@ static void find_sizes(wfi_mpi_cg *c)
     c->rest = m->sum_count && !m->boundary_rows ? 0 : m->y.length - c->rest_at;
 }
 
-static wf_result make_plans(wfi_mpi_cg *c, uint64_t *partials)
+/* Whether the update takes so long that an exchange can hide behind it. WAVEFIT_MPI_PIECES says
+ * otherwise: 0 never, 1 always. */
+static bool is_long(const wfi_mpi_cg *c)
+{
+    const char *asked = getenv("WAVEFIT_MPI_PIECES");
+    if (asked && (strcmp(asked, "0") == 0 || strcmp(asked, "1") == 0))
+        return *asked == '1';
+    return VECTORS * wfi_cg_real_bytes(c) * c->matrix->y.length >= LONG_BYTES;
+}
+
+/* Of a matrix whose entries lie symmetrically others need elements of boundary rows alone. */
+static bool sends_boundary(const wf_mpi_matrix *m)
+{
+    bool all = m->sent.total > 0;
+    for (uint32_t i = 0; i < m->sent.total && all; i++)
+        all = m->sent.elements[i] >= m->boundary_at;
+    return all;
+}
+
+static void cut(wfi_mpi_cg *c)
+{
+    const wf_mpi_matrix *m = c->matrix;
+    const uint32_t unit = wfi_mpi_alignment(m), units = m->boundary_at / unit;
+    const uint64_t wanted = MEANWHILE * (uint64_t)m->sent.total / unit + 1;
+    c->pieces[0].count = m->y.length;
+    c->piece_count = 1;
+    if (!m->sum_count || units < 2 || !is_long(c) || !sends_boundary(m))
+        return;
+    const uint32_t middle = (uint32_t)(wanted < units / 2 ? wanted : units / 2) * unit;
+    c->pieces[0].first = m->boundary_at;
+    c->pieces[0].count = m->y.length - m->boundary_at;
+    c->pieces[1].count = middle;
+    c->pieces[2].first = middle;
+    c->pieces[2].count = m->boundary_at - middle;
+    c->piece_count = WFI_CG_PIECES;
+}
+
+/* The first piece has what products leave of u w. */
+static wf_result open_piece(wfi_mpi_cg *c, wfi_cg_piece *piece)
+{
+    const wf_mpi_matrix *m = c->matrix;
+    const bool first = piece == c->pieces;
+    uint64_t partials = 0;
+    wf_cg_step_params params = {.size = sizeof params,
+                                .type = m->type,
+                                .count = piece->count,
+                                .stride = c->stride,
+                                .jacobi = wfi_cg_has_u(c),
+                                .product = first ? m->sum_count : 0,
+                                .rest = first ? c->rest : 0};
+    wf_result result = WF_SUCCESS;
+    for (int i = 0; i <= WF_CG_STEP_UPDATE && result == WF_SUCCESS; i++) {
+        params.step = (wf_cg_step)i;
+        if (i != WF_CG_STEP_REST || params.rest)
+            result = wf_cg_step_plan(m->device, &params, &partials, &piece->steps[i]);
+    }
+    return result == WF_SUCCESS ? wf_buffer_create(m->device, partials * wfi_cg_real_bytes(c),
+                                                   WF_MEMORY_DEVICE, &piece->partials)
+                                : result;
+}
+
+static wf_result make_plans(wfi_mpi_cg *c)
 {
     const wf_mpi_matrix *m = c->matrix;
     const wf_vector_params finish = {.size = sizeof finish,
@@ -35,34 +92,22 @@ static wf_result make_plans(wfi_mpi_cg *c, uint64_t *partials)
                                      .type = m->type,
                                      .operation = WF_VECTOR_AXPY,
                                      .numerator = 1};
-    wf_cg_step_params params = {.size = sizeof params,
-                                .type = m->type,
-                                .count = m->y.length,
-                                .stride = c->stride,
-                                .jacobi = has_u(c),
-                                .product = m->sum_count,
-                                .rest = c->rest};
     wf_result result = wf_vector_plan(m->device, &finish, &c->finish);
-    for (int i = 0; i <= WF_CG_STEP_UPDATE && result == WF_SUCCESS; i++) {
-        params.step = (wf_cg_step)i;
-        if (i != WF_CG_STEP_REST || c->rest)
-            result = wf_cg_step_plan(m->device, &params, partials, &c->steps[i]);
-    }
+    for (int i = 0; i < c->piece_count && result == WF_SUCCESS; i++)
+        result = open_piece(c, &c->pieces[i]);
     return result;
 }
 
-static wf_result make_buffers(wfi_mpi_cg *c, uint64_t partials)
+static wf_result make_buffers(wfi_mpi_cg *c)
 {
     wf_device *device = c->matrix->device;
-    const uint64_t real = real_bytes(c), vector = c->stride * real,
-                   of_c = has_u(c) ? 2 * vector : 4 * real;
+    const uint64_t real = wfi_cg_real_bytes(c), vector = c->stride * real,
+                   of_c = wfi_cg_has_u(c) ? 2 * vector : 4 * real;
     wf_result result = wf_buffer_create(device, 3 * vector, WF_MEMORY_DEVICE, &c->a);
     if (result == WF_SUCCESS)
         result = wf_buffer_create(device, 2 * vector, WF_MEMORY_DEVICE, &c->b);
     if (result == WF_SUCCESS)
         result = wf_buffer_create(device, of_c, WF_MEMORY_DEVICE, &c->c);
-    if (result == WF_SUCCESS)
-        result = wf_buffer_create(device, partials * real, WF_MEMORY_DEVICE, &c->partials);
     /* Padding of w and of M stays 0. */
     if (result == WF_SUCCESS)
         result = wf_buffer_fill(c->b, 0, 2 * vector, 0);
@@ -72,21 +117,21 @@ static wf_result make_buffers(wfi_mpi_cg *c, uint64_t partials)
 wf_result wfi_mpi_cg_open_fused(wfi_mpi_cg *c, const void *r)
 {
     const wf_mpi_matrix *m = c->matrix;
-    const uint64_t vector = m->y.length * real_bytes(c);
-    uint64_t partials = 0;
+    const uint64_t vector = m->y.length * wfi_cg_real_bytes(c);
     void *inverse = NULL;
     if (m->y.count == 0)
         return WF_SUCCESS;
     find_sizes(c);
-    wf_result result = make_plans(c, &partials);
+    cut(c);
+    wf_result result = make_plans(c);
     if (result == WF_SUCCESS)
-        result = make_buffers(c, partials);
-    if (result == WF_SUCCESS && has_u(c))
+        result = make_buffers(c);
+    if (result == WF_SUCCESS && wfi_cg_has_u(c))
         result = wfi_mpi_cg_invert(c, &inverse);
     if (result == WF_SUCCESS && inverse)
-        result = wf_buffer_write(c->c, c->stride * real_bytes(c), inverse, vector);
+        result = wf_buffer_write(c->c, c->stride * wfi_cg_real_bytes(c), inverse, vector);
     free(inverse);
-    const wfi_place place = {c->a, c->stride * real_bytes(c)};
+    const wfi_place place = {c->a, c->stride * wfi_cg_real_bytes(c)};
     return result == WF_SUCCESS ? wfi_mpi_place_write(m, &m->y, place, r) : result;
 }
 
@@ -98,75 +143,13 @@ wf_result wfi_mpi_cg_read_fused(wfi_mpi_cg *c, void *x)
 
 void wfi_mpi_cg_close_fused(wfi_mpi_cg *c)
 {
-    for (int i = 0; i <= WF_CG_STEP_UPDATE; i++)
-        wf_plan_destroy(&c->steps[i]);
+    for (int n = 0; n < WFI_CG_PIECES; n++) {
+        for (int i = 0; i <= WF_CG_STEP_UPDATE; i++)
+            wf_plan_destroy(&c->pieces[n].steps[i]);
+        wf_buffer_destroy(&c->pieces[n].partials);
+    }
     wf_plan_destroy(&c->finish);
     wf_buffer_destroy(&c->a);
     wf_buffer_destroy(&c->b);
     wf_buffer_destroy(&c->c);
-    wf_buffer_destroy(&c->partials);
-}
-
-/* --------------------------------------------------------------------------------- an iteration */
-
-static void run(wfi_mpi_cg *c, wf_plan *plan, const wf_bindings *bindings)
-{
-    if (plan && c->failure == WF_SUCCESS)
-        c->failure = wf_queue_run(c->matrix->queue, plan, bindings, NULL);
-}
-
-/* A step on the vectors, from element `first` of each on. */
-static void run_step(wfi_mpi_cg *c, wf_cg_step step, uint32_t first)
-{
-    const uint64_t offset = first * real_bytes(c);
-    const wf_bindings bindings = {
-        .size = sizeof bindings,
-        .items = {[WF_CG_STEP_A] = {.buffer = c->a, .offset = offset},
-                  [WF_CG_STEP_B] = {.buffer = c->b, .offset = offset},
-                  [WF_CG_STEP_C] = {.buffer = c->c, .offset = has_u(c) ? offset : 0},
-                  [WF_CG_STEP_PARTIALS] = {.buffer = c->partials},
-                  [WF_CG_STEP_FACTORS] = {.buffer = c->factors}}};
-    run(c, c->steps[step], &bindings);
-}
-
-void wfi_mpi_cg_start_fused(wfi_mpi_cg *c)
-{
-    run_step(c, WF_CG_STEP_START, 0);
-}
-
-void wfi_mpi_cg_product_fused(wfi_mpi_cg *c, wf_mpi_times *times)
-{
-    const uint64_t vector = c->stride * real_bytes(c);
-    const wfi_place u = has_u(c) ? (wfi_place){.buffer = c->c} : (wfi_place){c->a, vector},
-                    w = {c->b, vector};
-    const wf_bindings sums = {
-        .size = sizeof sums,
-        .items = {[WF_CG_STEP_PRODUCT] = {.buffer = c->matrix->sum_count ? c->matrix->sum_buffer
-                                                                         : c->partials},
-                  [WF_CG_STEP_SUMS] = {.buffer = c->sums},
-                  [WF_CG_STEP_OF_ALL] = {.buffer = c->partials}}};
-    c->failure = wfi_mpi_product(c->matrix, u, w, c->failure, times);
-    run_step(c, WF_CG_STEP_REST, c->rest_at);
-    run(c, c->steps[WF_CG_STEP_SUM], &sums);
-}
-
-void wfi_mpi_cg_update_fused(wfi_mpi_cg *c)
-{
-    /* It goes with what is gathered for the neighbours next. */
-    if (c->failure == WF_SUCCESS)
-        c->failure = wf_queue_hold(c->matrix->queue);
-    run_step(c, WF_CG_STEP_UPDATE, 0);
-}
-
-/* The first of two updates leaves x to the second. */
-void wfi_mpi_cg_finish_fused(wfi_mpi_cg *c, uint32_t iterations)
-{
-    const uint64_t real = real_bytes(c), bytes = c->matrix->y.length * real;
-    const wf_bindings bindings = {
-        .size = sizeof bindings,
-        .items = {[WF_VECTOR_X] = {.buffer = c->a, .offset = 2 * c->stride * real, .bytes = bytes},
-                  [WF_VECTOR_Y] = {.buffer = c->a, .bytes = bytes},
-                  [WF_VECTOR_SCALARS] = {.buffer = c->factors}}};
-    if (iterations % 2)
-        run(c, c->finish, &bindings);
 }

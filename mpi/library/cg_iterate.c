@@ -3,11 +3,12 @@
 
 #include "cg.h"
 
+/* Not for what is recorded for the next iteration. */
 static void wait_for_device(wfi_mpi_cg *c, wf_mpi_times *times)
 {
     const double start = MPI_Wtime();
     if (c->failure == WF_SUCCESS)
-        c->failure = wf_queue_wait(c->matrix->queue, 0);
+        c->failure = wf_queue_wait(c->matrix->queue, c->summed);
     const double end = MPI_Wtime();
     wfi_trace(times, WF_MPI_STAGE_INSIDE, start, end);
     times->inside += end - start;
@@ -21,7 +22,10 @@ static void read_sums(const wfi_mpi_cg *c, double sums[WFI_CG_SUMS])
     for (int i = 0; i < WFI_CG_SUMS; i++)
         sums[i] = 0;
     for (uint64_t i = 0; i < WFI_CG_FAILED && from; i++)
-        if (!c->params->pipelined || c->dots[i])
+        for (int n = 0; n < c->piece_count; n++)
+            sums[i] += wf_element_get(type, from, n * (uint64_t)c->sums_apart + i);
+    for (uint64_t i = 0; i < WFI_CG_FAILED && from && c->params->pipelined; i++)
+        if (c->dots[i])
             sums[i] = wf_element_get(type, from, i);
     if (from && c->params->pipelined && !c->dots[WFI_CG_RR])
         sums[WFI_CG_RR] = sums[WFI_CG_RU];
@@ -93,9 +97,10 @@ static bool step(wfi_mpi_cg *c, uint32_t done, wf_mpi_cg_result *out)
         wfi_mpi_cg_dots_pipelined(c);
     else
         wfi_mpi_cg_product_fused(c, &out->times);
+    const bool go_on = !c->params->progress || c->failure != WF_SUCCESS ||
+                       c->params->progress(c->params->user, out->iterations, out->residual);
     wait_for_device(c, &out->times);
-    if (c->failure == WF_SUCCESS && c->params->progress &&
-        !c->params->progress(c->params->user, out->iterations, out->residual))
+    if (c->failure == WF_SUCCESS && !go_on)
         c->failure = WF_ERROR_CANCELLED;
     read_sums(c, own);
     MPI_Iallreduce(own, sums, WFI_CG_SUMS, MPI_DOUBLE, MPI_SUM, c->matrix->ranks.comm, &request);
@@ -122,7 +127,7 @@ static void warm_up(wfi_mpi_cg *c)
         if (c->params->pipelined)
             wfi_mpi_cg_dots_pipelined(c);
         else
-            wfi_mpi_cg_start_fused(c);
+            wfi_mpi_cg_warm_fused(c);
         if (c->failure == WF_SUCCESS)
             c->failure = wf_queue_wait(c->matrix->queue, 0);
     }

@@ -40,6 +40,7 @@ void wfi_mpi_cg_keep(wfi_mpi_cg *c, uint32_t done)
 {
     wf_mpi_cg_state state = {
         .size = sizeof state, .iterations = done, .ru = c->ru, .alpha = c->alpha};
+    wfi_mpi_cg_complete_fused(c);
     if (c->failure == WF_SUCCESS)
         c->failure = wf_queue_wait(c->matrix->queue, 0);
     const double start = MPI_Wtime(); /* what the device had to do before is the iteration's */

@@ -4,6 +4,9 @@
 
 enum { HALO_TAG = 4 };
 
+/* The inside waits for halos as long as at most one in so many comes too late. */
+#define WORTH 8
+
 static MPI_Datatype element(const wf_mpi_matrix *m)
 {
     return m->type == WF_TYPE_F64 ? MPI_DOUBLE : MPI_FLOAT;
@@ -36,17 +39,21 @@ static void send(wf_mpi_matrix *m, wfi_peer *peer, bool whole, MPI_Request *requ
     MPI_Isend(from, whole ? count : 0, element(m), peer->rank, HALO_TAG, m->ranks.comm, request);
 }
 
-/* Every peer gets a message and sends one. That of a rank that has failed has no elements: whoever
- * gets one knows that the product is of no use, WF_NOT_READY. */
-static wf_result exchange(wf_mpi_matrix *m, wf_result own)
+/* Every peer gets a message and sends one. That of a rank that has failed has no elements. */
+static void begin_exchange(wf_mpi_matrix *m, wf_result own)
 {
-    const int count = m->peer_count;
-    for (int n = 0; n < count; n++) {
+    for (int n = 0; n < m->peer_count; n++) {
         receive(m, &m->peers[n], &m->requests[n]);
-        send(m, &m->peers[n], own == WF_SUCCESS, &m->requests[count + n]);
+        send(m, &m->peers[n], own == WF_SUCCESS, &m->requests[m->peer_count + n]);
     }
-    MPI_Waitall(2 * count, m->requests, m->statuses);
-    for (int n = 0; n < count && own == WF_SUCCESS; n++) {
+}
+
+/* Whoever gets a message without elements knows that the product is of no use, WF_NOT_READY. */
+static wf_result end_exchange(wf_mpi_matrix *m, bool came, wf_result own)
+{
+    if (!came)
+        MPI_Waitall(2 * m->peer_count, m->requests, m->statuses);
+    for (int n = 0; n < m->peer_count && own == WF_SUCCESS; n++) {
         int got = 0;
         MPI_Get_count(&m->statuses[n], element(m), &got);
         if (got != awaited(m, &m->peers[n]))
@@ -55,37 +62,38 @@ static wf_result exchange(wf_mpi_matrix *m, wf_result own)
     return own;
 }
 
-/* What others need goes first, so that it is on its way as long as the inside takes. */
+wf_result wfi_mpi_product_pack(wf_mpi_matrix *m, wfi_place x)
+{
+    wf_bindings bindings = {.size = sizeof bindings};
+    m->turn = 1 - m->turn;
+    m->packed = 0;
+    if (!m->pack)
+        return WF_SUCCESS;
+    bindings.items[WF_SPMV_X] =
+        (wf_binding){.buffer = x.buffer,
+                     .offset = x.offset,
+                     .bytes = m->x.length * (uint64_t)wf_type_size(m->type)};
+    bindings.items[WF_SPMV_Y] = wfi_mpi_packed(m);
+    return wf_queue_run(m->queue, m->pack, &bindings, &m->packed);
+}
+
 static wf_result give_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y)
 {
     const uint64_t real = wf_type_size(m->type);
     wf_bindings bindings = {.size = sizeof bindings};
-    uint64_t packed = 0;
-    wf_result result = WF_SUCCESS;
     bindings.items[WF_SPMV_X] =
         (wf_binding){.buffer = x.buffer, .offset = x.offset, .bytes = m->x.length * real};
-    if (m->pack) {
-        bindings.items[WF_SPMV_Y] = wfi_mpi_packed(m);
-        result = wf_queue_run(m->queue, m->pack, &bindings, &packed);
-        if (result == WF_SUCCESS)
-            result = wf_queue_submit(m->queue);
-    }
-    if (m->inside && result == WF_SUCCESS) {
-        bindings.items[WF_SPMV_Y] =
-            (wf_binding){.buffer = y.buffer, .offset = y.offset, .bytes = m->inside_rows * real};
-        if (m->sum_count)
-            bindings.items[WF_CG_PRODUCT_PARTIALS] = (wf_binding){.buffer = m->sum_buffer};
-        result = wf_queue_run(m->queue, m->inside, &bindings, NULL);
-    }
-    if (result == WF_SUCCESS)
-        result = wf_queue_submit(m->queue);
-    /* The host sends what is packed, and receives where the device may still be reading. */
-    const uint64_t last = packed ? packed : m->received.total ? m->unpacked : 0;
-    return result == WF_SUCCESS && last ? wf_queue_wait(m->queue, last) : result;
+    bindings.items[WF_SPMV_Y] =
+        (wf_binding){.buffer = y.buffer, .offset = y.offset, .bytes = m->inside_rows * real};
+    if (m->sum_count)
+        bindings.items[WF_CG_PRODUCT_PARTIALS] = (wf_binding){.buffer = m->sum_buffer};
+    return wf_queue_run(m->queue, m->inside, &bindings, NULL);
 }
 
-/* The elements of all peers, or of one: where it packed them, or in the memory of messages. */
-static wf_result give_unpack(wf_mpi_matrix *m, wf_plan *plan, const wfi_peer *peer, wfi_place x)
+/* The elements of all peers, or of one: where it packed them, or in the memory of messages. They
+ * may be taken beside what was given last where that is of the same product. */
+static wf_result give_unpack(wf_mpi_matrix *m, wf_plan *plan, const wfi_peer *peer, wfi_place x,
+                             bool *beside)
 {
     const uint64_t real = wf_type_size(m->type), at = peer ? m->halo_at[peer->rank] * real : 0,
                    count = peer ? (uint64_t)m->received.counts[peer->rank] : m->halo;
@@ -101,45 +109,104 @@ static wf_result give_unpack(wf_mpi_matrix *m, wf_plan *plan, const wfi_peer *pe
                          .bytes = peer->offer.total * real};
     bindings.items[WF_SPMV_Y] = (wf_binding){
         .buffer = x.buffer, .offset = x.offset + m->x.length * real + at, .bytes = count * real};
-    return wf_queue_run(m->queue, plan, &bindings, &m->unpacked);
+    wf_result result = *beside ? wf_queue_beside(m->queue) : WF_SUCCESS;
+    *beside = true;
+    return result == WF_SUCCESS ? wf_queue_run(m->queue, plan, &bindings, &m->unpacked) : result;
+}
+
+/* Neither the inside needs the halo, nor the halo the inside. */
+static wf_result give_halo(wf_mpi_matrix *m, wfi_place x, wfi_place y, bool inside_given)
+{
+    bool beside = inside_given && m->inside;
+    wf_result result = give_unpack(m, m->unpack, NULL, x, &beside);
+    for (int n = 0; n < m->peer_count && result == WF_SUCCESS; n++)
+        result = give_unpack(m, m->peers[n].unpack, &m->peers[n], x, &beside);
+    if (result != WF_SUCCESS || inside_given || !m->inside)
+        return result;
+    if (beside)
+        result = wf_queue_beside(m->queue);
+    return result == WF_SUCCESS ? give_inside(m, x, y) : result;
 }
 
 static wf_result give_boundary(wf_mpi_matrix *m, wfi_place x, wfi_place y)
 {
     const uint64_t real = wf_type_size(m->type);
     wf_bindings bindings = {.size = sizeof bindings};
-    wf_result result = wf_queue_hold(m->queue);
-    if (result == WF_SUCCESS)
-        result = give_unpack(m, m->unpack, NULL, x);
-    for (int n = 0; n < m->peer_count && result == WF_SUCCESS; n++)
-        result = give_unpack(m, m->peers[n].unpack, &m->peers[n], x);
-    if (m->boundary && result == WF_SUCCESS) {
-        bindings.items[WF_SPMV_X] = (wf_binding){.buffer = x.buffer,
-                                                 .offset = x.offset,
-                                                 .bytes = (m->x.length + (uint64_t)m->halo) * real};
-        bindings.items[WF_SPMV_Y] = (wf_binding){.buffer = y.buffer,
-                                                 .offset = y.offset + m->boundary_at * real,
-                                                 .bytes = m->boundary_rows * real};
-        result = wf_queue_run(m->queue, m->boundary, &bindings, NULL);
+    if (!m->boundary)
+        return WF_SUCCESS;
+    bindings.items[WF_SPMV_X] = (wf_binding){
+        .buffer = x.buffer, .offset = x.offset, .bytes = (m->x.length + (uint64_t)m->halo) * real};
+    bindings.items[WF_SPMV_Y] = (wf_binding){.buffer = y.buffer,
+                                             .offset = y.offset + m->boundary_at * real,
+                                             .bytes = m->boundary_rows * real};
+    return wf_queue_run(m->queue, m->boundary, &bindings, NULL);
+}
+
+static wf_result submit_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y)
+{
+    const wf_result result = m->inside ? give_inside(m, x, y) : WF_SUCCESS;
+    return result == WF_SUCCESS ? wf_queue_submit(m->queue) : result;
+}
+
+/* The host sends what is packed, and receives where the device may still be reading. */
+static wf_result wait_for_pack(wf_mpi_matrix *m)
+{
+    const uint64_t last = m->packed ? m->packed : m->received.total ? m->unpacked : 0;
+    return last ? wf_queue_wait(m->queue, last) : WF_SUCCESS;
+}
+
+/* Whether all messages have come before the device has ended `busy`. */
+static bool comes_in_time(wf_mpi_matrix *m, uint64_t busy)
+{
+    uint64_t ended = 0;
+    int came = 0;
+    while (!came && ended < busy && wf_queue_ended(m->queue, &ended) == WF_SUCCESS)
+        MPI_Testall(2 * m->peer_count, m->requests, &came, m->statuses);
+    m->waits++;
+    m->late += !came;
+    return came;
+}
+
+wf_result wfi_mpi_product_multiply(wf_mpi_matrix *m, wfi_place x, wfi_place y, uint64_t busy,
+                                   wf_result own, wf_mpi_times *times)
+{
+    const double start = MPI_Wtime();
+    const bool patient = busy > 0 && WORTH * m->late <= m->waits + WORTH;
+    bool inside_given = !patient, came = false;
+    if (own == WF_SUCCESS && !patient)
+        own = submit_inside(m, x, y);
+    if (own == WF_SUCCESS)
+        own = wait_for_pack(m);
+    const double packed = MPI_Wtime();
+    begin_exchange(m, own);
+    if (own == WF_SUCCESS && patient) {
+        came = comes_in_time(m, busy);
+        inside_given = !came;
+        if (!came)
+            own = submit_inside(m, x, y);
     }
-    return result;
+    own = end_exchange(m, came, own);
+    const double all_came = MPI_Wtime();
+    wfi_trace(times, WF_MPI_STAGE_HALO, start, packed);
+    wfi_trace(times, WF_MPI_STAGE_WAIT, packed, all_came);
+    times->halo += packed - start;
+    times->wait += all_came - packed;
+    if (own == WF_SUCCESS)
+        own = wf_queue_hold(m->queue);
+    if (own == WF_SUCCESS)
+        own = give_halo(m, x, y, inside_given);
+    return own == WF_SUCCESS ? give_boundary(m, x, y) : own;
 }
 
 wf_result wfi_mpi_product(wf_mpi_matrix *m, wfi_place x, wfi_place y, wf_result own,
                           wf_mpi_times *times)
 {
-    const double start = MPI_Wtime();
-    m->turn = 1 - m->turn;
+    /* What others need goes first, so that it is on its way as long as the inside takes. */
     if (own == WF_SUCCESS)
-        own = give_inside(m, x, y);
-    const double packed = MPI_Wtime();
-    own = exchange(m, own);
-    const double came = MPI_Wtime();
-    wfi_trace(times, WF_MPI_STAGE_HALO, start, packed);
-    wfi_trace(times, WF_MPI_STAGE_WAIT, packed, came);
-    times->halo += packed - start;
-    times->wait += came - packed;
-    return own == WF_SUCCESS ? give_boundary(m, x, y) : own;
+        own = wfi_mpi_product_pack(m, x);
+    if (own == WF_SUCCESS)
+        own = wf_queue_submit(m->queue);
+    return wfi_mpi_product_multiply(m, x, y, 0, own, times);
 }
 
 static bool is_of(const wf_mpi_matrix *m, const wf_mpi_vector *v, const wfi_layout *layout)

@@ -523,7 +523,11 @@ int main(int argc, char **argv)
         test_solve(device, &systems[0], types[t], WF_PRECONDITION_JACOBI, false, NULL);
         if (fuses) {
             test_solve(device, &systems[0], types[t], WF_PRECONDITION_NONE, false, &fused);
+            /* Updates in pieces, as of large systems. */
+            setenv("WAVEFIT_MPI_PIECES", "1", 1);
+            test_solve(device, &systems[0], types[t], WF_PRECONDITION_NONE, false, &fused);
             test_solve(device, &systems[0], types[t], WF_PRECONDITION_JACOBI, false, &fused);
+            unsetenv("WAVEFIT_MPI_PIECES");
         }
         test_solve(device, &systems[0], types[t], WF_PRECONDITION_NONE, true, NULL);
         test_solve(device, &systems[0], types[t], WF_PRECONDITION_JACOBI, true, NULL);

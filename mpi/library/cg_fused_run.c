@@ -1,0 +1,182 @@
+/* Iterations of the form of Chronopoulos and Gear: the product w = A u goes first, which leaves most
+ * of its dot product, and one kernel updates all vectors. A long update is made in pieces, behind
+ * which the exchange is hidden (docs/mpi.md). */
+#include "cg.h"
+
+static wfi_place place_of_u(const wfi_mpi_cg *c)
+{
+    return wfi_cg_has_u(c) ? (wfi_place){.buffer = c->c}
+                           : (wfi_place){c->a, c->stride * wfi_cg_real_bytes(c)};
+}
+
+/* That something cannot be prepared is no failure, but returned. */
+static wf_result note(wfi_mpi_cg *c, wf_result result)
+{
+    if (result != WF_SUCCESS && !(c->preparing && result == WF_NOT_READY))
+        c->failure = result;
+    return result;
+}
+
+static wf_result run(wfi_mpi_cg *c, wf_plan *plan, const wf_bindings *bindings, uint64_t *number)
+{
+    if (!plan || c->failure != WF_SUCCESS)
+        return c->failure;
+    return note(c, wf_queue_run(c->matrix->queue, plan, bindings, number));
+}
+
+static void go_beside(wfi_mpi_cg *c)
+{
+    if (c->failure == WF_SUCCESS)
+        c->failure = wf_queue_beside(c->matrix->queue);
+}
+
+/* A step on the vectors of a piece. */
+static wf_result run_step(wfi_mpi_cg *c, wf_cg_step step, int n, uint64_t *number)
+{
+    const wfi_cg_piece *piece = &c->pieces[n];
+    const uint32_t first = step == WF_CG_STEP_REST ? c->rest_at : piece->first;
+    const uint64_t offset = first * wfi_cg_real_bytes(c);
+    const wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {[WF_CG_STEP_A] = {.buffer = c->a, .offset = offset},
+                  [WF_CG_STEP_B] = {.buffer = c->b, .offset = offset},
+                  [WF_CG_STEP_C] = {.buffer = c->c, .offset = wfi_cg_has_u(c) ? offset : 0},
+                  [WF_CG_STEP_PARTIALS] = {.buffer = piece->partials},
+                  [WF_CG_STEP_FACTORS] = {.buffer = c->factors}}};
+    return run(c, piece->steps[step], &bindings, number);
+}
+
+static void run_sum(wfi_mpi_cg *c, int n)
+{
+    const wfi_cg_piece *piece = &c->pieces[n];
+    const bool product = n == 0 && c->matrix->sum_count;
+    const wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {
+            [WF_CG_STEP_PRODUCT] = {.buffer = product ? c->matrix->sum_buffer : piece->partials},
+            [WF_CG_STEP_SUMS] = {.buffer = c->sums,
+                                 .offset = n * c->sums_apart * wfi_cg_real_bytes(c)},
+            [WF_CG_STEP_OF_ALL] = {.buffer = piece->partials}}};
+    run(c, piece->steps[WF_CG_STEP_SUM], &bindings, &c->summed);
+}
+
+static wf_result pack(wfi_mpi_cg *c)
+{
+    if (c->failure != WF_SUCCESS)
+        return c->failure;
+    return note(c, wfi_mpi_product_pack(c->matrix, place_of_u(c)));
+}
+
+static void submit(wfi_mpi_cg *c)
+{
+    if (c->failure == WF_SUCCESS)
+        c->failure = wf_queue_submit(c->matrix->queue);
+}
+
+void wfi_mpi_cg_warm_fused(wfi_mpi_cg *c)
+{
+    for (int n = 0; n < c->piece_count; n++)
+        run_step(c, WF_CG_STEP_START, n, NULL);
+}
+
+void wfi_mpi_cg_start_fused(wfi_mpi_cg *c)
+{
+    wfi_mpi_cg_warm_fused(c);
+    pack(c);
+    submit(c);
+}
+
+/* The update, but for its last piece of several, and what is gathered for the neighbours. */
+static wf_result give_update(wfi_mpi_cg *c)
+{
+    wf_result result = run_step(c, WF_CG_STEP_UPDATE, 0, NULL);
+    if (result == WF_SUCCESS)
+        result = pack(c);
+    if (result == WF_SUCCESS && c->piece_count > 1) {
+        go_beside(c);
+        result = run_step(c, WF_CG_STEP_UPDATE, 1, NULL);
+    }
+    return result;
+}
+
+static void drop(wfi_mpi_cg *c)
+{
+    if (c->failure == WF_SUCCESS)
+        c->failure = wf_queue_drop(c->matrix->queue);
+    c->prepared = false;
+}
+
+/* Records what the next iteration begins with while the device makes this one, so that it goes to
+ * the device as soon as its factors are known. What cannot be prepared is given then. */
+static void prepare(wfi_mpi_cg *c)
+{
+    const uint32_t turn = c->matrix->turn;
+    if (c->failure == WF_SUCCESS)
+        c->failure = wf_queue_prepare(c->matrix->queue);
+    c->preparing = true;
+    c->prepared = c->failure == WF_SUCCESS && give_update(c) == WF_SUCCESS;
+    c->preparing = false;
+    if (c->prepared)
+        return;
+    c->matrix->turn = turn;
+    drop(c);
+}
+
+void wfi_mpi_cg_update_fused(wfi_mpi_cg *c)
+{
+    if (!c->prepared) {
+        if (c->failure == WF_SUCCESS)
+            c->failure = wf_queue_hold(c->matrix->queue);
+        give_update(c);
+    }
+    submit(c);
+    c->prepared = false;
+    c->behind = c->piece_count > 1;
+}
+
+/* Gives the last piece of the update; 0: it was given before. */
+static uint64_t complete(wfi_mpi_cg *c)
+{
+    uint64_t number = 0;
+    if (c->behind)
+        run_step(c, WF_CG_STEP_UPDATE, c->piece_count - 1, &number);
+    submit(c);
+    c->behind = false;
+    return number;
+}
+
+void wfi_mpi_cg_complete_fused(wfi_mpi_cg *c)
+{
+    complete(c);
+}
+
+void wfi_mpi_cg_product_fused(wfi_mpi_cg *c, wf_mpi_times *times)
+{
+    const wfi_place w = {c->b, c->stride * wfi_cg_real_bytes(c)};
+    const uint64_t busy = complete(c);
+    c->failure = wfi_mpi_product_multiply(c->matrix, place_of_u(c), w, busy, c->failure, times);
+    run_step(c, WF_CG_STEP_REST, 0, NULL);
+    for (int n = 1; n < c->piece_count; n++) {
+        go_beside(c);
+        run_sum(c, n);
+    }
+    if (c->piece_count)
+        run_sum(c, 0);
+    submit(c);
+    prepare(c);
+}
+
+/* The first of two updates leaves x to the second. */
+void wfi_mpi_cg_finish_fused(wfi_mpi_cg *c, uint32_t iterations)
+{
+    const uint64_t real = wfi_cg_real_bytes(c), bytes = c->matrix->y.length * real;
+    const wf_bindings bindings = {
+        .size = sizeof bindings,
+        .items = {[WF_VECTOR_X] = {.buffer = c->a, .offset = 2 * c->stride * real, .bytes = bytes},
+                  [WF_VECTOR_Y] = {.buffer = c->a, .bytes = bytes},
+                  [WF_VECTOR_SCALARS] = {.buffer = c->factors}}};
+    if (c->prepared)
+        drop(c);
+    if (iterations % 2)
+        run(c, c->finish, &bindings, NULL);
+}
