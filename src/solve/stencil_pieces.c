@@ -23,7 +23,9 @@ typedef struct axis_cut {
     uint32_t begin, lower, upper, end;
 } axis_cut;
 
-/* Along i and j a pass updates the neighbours' cells that are held, too: as many as these need. */
+/* Along i and j a pass updates the neighbours' cells that are held, too: as many as these need. A
+ * piece that begins within the grid there begins behind what its tiles read, since kernels treat
+ * the grid's end only in tiles that begin at it. */
 static axis_cut cut_axis(const wf_stencil_slab *s, int axis)
 {
     const bool is_k = axis == 2, *there = s->axes[axis].there;
@@ -32,9 +34,10 @@ static axis_cut cut_axis(const wf_stencil_slab *s, int axis)
                    edge = is_k ? s->cut.halo : 2 * s->cut.halo,
                    unit = axis == 0 ? WFI_STENCIL_ROW_UNIT : 1,
                    upper = there[WFI_UPPER] ? end - edge - (end - edge) % unit : end;
-    const uint64_t lower = begin + (there[WFI_LOWER] ? wfi_round_up(edge, unit) : 0);
-    return lower < upper ? (axis_cut){begin, (uint32_t)lower, upper, end}
-                         : (axis_cut){begin, end, end, end};
+    const uint64_t lower = begin + (there[WFI_LOWER] ? wfi_round_up(edge, unit) : 0),
+                   least = is_k ? 0 : s->cut.halo;
+    return lower < upper && upper >= least ? (axis_cut){begin, (uint32_t)lower, upper, end}
+                                           : (axis_cut){begin, end, end, end};
 }
 
 static void add_piece(wf_stencil_slab *s, wfi_stencil_piece piece, bool early)

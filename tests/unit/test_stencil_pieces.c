@@ -1,6 +1,6 @@
 /* How a part of a stencil's grid is cut into pieces, on random parts: each cell that a pass updates
- * is in one of them, what goes to neighbours is in those that are early, and the inside reads none
- * of the cells that come from neighbours. */
+ * is in one of them, what goes to neighbours is in those that are early, the inside reads none of
+ * the cells that come from neighbours, and what begins within the grid reads none before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -95,13 +95,23 @@ static bool pieces_meet(const wf_stencil_slab *s)
     return false;
 }
 
+/* Along i and j, where a piece that reads beyond the grid's first cell must begin there. */
+static bool reads_before_grid(const wf_stencil_slab *s)
+{
+    for (uint32_t n = 0; n < s->piece_count; n++)
+        for (int axis = 0; axis < 2; axis++)
+            if (s->pieces[n].begin[axis] > 0 && s->pieces[n].begin[axis] < s->cut.halo)
+                return true;
+    return false;
+}
+
 static bool is_right(const wf_stencil_slab *s)
 {
     const wfi_halo_box all = updated(s);
     uint64_t cells = 0;
     for (uint32_t n = 0; n < s->piece_count; n++)
         cells += common(s, &s->pieces[n], 0, &all);
-    if (cells != wfi_halo_box_cells(&all) || pieces_meet(s))
+    if (cells != wfi_halo_box_cells(&all) || pieces_meet(s) || reads_before_grid(s))
         return false;
     for (int side = 0; side < WF_HALO_SIDES; side++) {
         wfi_halo_box to, from;
