@@ -4,8 +4,8 @@
 #extension GL_EXT_control_flow_attributes : require
 // A work-group loads its block's entries side by side, leaves the products in shared memory, and
 // each work-item adds up rows from there; the format is described in
-// src/kernels/spmv/variants/stream.c. All loads but those of x have addresses that wait for no
-// other load.
+// src/kernels/spmv/formats/stream.h. All loads but those of x have addresses that wait for no other
+// load.
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 #include "spmv_ids.h"
 #include "common/real.glsl"

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "core/transfer.h"
 #include "sparse.h"
 #include "kernels/spmv/analysis/equal_convert.h"
 #include "kernels/spmv/analysis/order.h"
@@ -590,6 +591,44 @@ static void makes_the_streams_of_the_host(void **state)
     }
 }
 
+/* What comes to a buffer when somebody waits for transfers, and not before. */
+static struct {
+    wf_buffer *to;
+    const void *data;
+    uint64_t bytes;
+} late;
+
+wf_result __real_wfi_transfer_wait(const wf_transfer *transfer);
+wf_result __wrap_wfi_transfer_wait(const wf_transfer *transfer);
+
+wf_result __wrap_wfi_transfer_wait(const wf_transfer *transfer)
+{
+    if (late.to)
+        assert_int_equal(wf_buffer_write(late.to, 0, late.data, late.bytes), WF_SUCCESS);
+    late.to = NULL;
+    return __real_wfi_transfer_wait(transfer);
+}
+
+/* Columns may still be on their way when a conversion begins. */
+static void waits_for_columns(void **state)
+{
+    test_random random = {test_seed()};
+    matrix m;
+    wfi_spmv_counts counts;
+    make(&m, 0, &random);
+    wfi_spmv_count(&m.params, &counts);
+    const wfi_csr_stream_params params = draw_streams(&m, (uint32_t)counts.longest, &random);
+    wfi_device_csr csr = upload(*state, &m);
+    late.data = m.columns;
+    late.bytes = counts.entries * sizeof *m.columns;
+    assert_int_equal(wf_buffer_fill(csr.own[1], 0, late.bytes, 0), WF_SUCCESS);
+    late.to = csr.own[1];
+    assert_true(streams_alike(*state, &m, &csr, &params, true));
+    assert_null(late.to);
+    wfi_device_csr_close(&csr);
+    free_matrix(&m);
+}
+
 /* The comparisons find a planted wrong column. */
 static void finds_a_planted_fault(void **state)
 {
@@ -620,6 +659,7 @@ int main(void)
         cmocka_unit_test(makes_the_slices_of_the_host),
         cmocka_unit_test(makes_the_blocks_of_the_host),
         cmocka_unit_test(makes_the_streams_of_the_host),
+        cmocka_unit_test(waits_for_columns),
         cmocka_unit_test(finds_a_planted_fault),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);

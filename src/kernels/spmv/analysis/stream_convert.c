@@ -119,7 +119,9 @@ static wf_result measure(converter *c, wfi_csr_stream *out)
     rows_pass(c, &wfi_spv_stream_begins, p->tiles);
     fill_blocks(c, SPAN, most_blocks(c), NULL);
     wfi_passes_see(c->passes, c->work, 0, sizeof state, state);
-    const wf_result result = wfi_passes_run(c->passes);
+    wf_result result = wfi_device_csr_wait(c->csr, WFI_CSR_COLUMNS);
+    if (result == WF_SUCCESS)
+        result = wfi_passes_run(c->passes);
     if (result != WF_SUCCESS)
         return result;
     wfi_csr_stream_size(c->params, state[STATE_BLOCKS], state[STATE_SPAN], out);
@@ -145,7 +147,8 @@ static wf_result fill(converter *c, wfi_csr_stream_made *made)
     fill_blocks(c, PATTERN, made->sizes.blocks, made->pattern);
     fill_blocks(c, at_once ? VALUES : PLACES, made->sizes.blocks, *slots);
     wfi_passes_together(c->passes, false);
-    result = wfi_device_csr_wait(csr, at_once ? WFI_CSR_VALUES : WFI_CSR_COLUMNS);
+    if (at_once)
+        result = wfi_device_csr_wait(csr, WFI_CSR_VALUES);
     return result == WF_SUCCESS ? wfi_passes_run(c->passes) : result;
 }
 
