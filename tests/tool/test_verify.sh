@@ -107,6 +107,22 @@ check 'Ctrl-C: exit code' test "$code" = 1
 check 'Ctrl-C: a line says so' grep -q '^wavefit: verify: interrupted after [0-9]* cases$' cut.err
 check 'Ctrl-C: nothing is to blame' grep -q '"findings": \[\]' cut.json
 
+# Neither does it, nor can its process be ended: the case is a finding all the same. A fit of which
+# the time is up ends without an error.
+if [ "${WAVEFIT_UNKILLABLE:-}" ]; then
+    export LD_PRELOAD=$WAVEFIT_UNKILLABLE
+    WAVEFIT_FAULT='hang 5 2' run verify --family stencil --cases 14 --seed 9 --json stuck.json
+    cp out found
+    cp err.tool stuck.err
+    WAVEFIT_FAULT='hang 0 256' run tune spmv --drawn --count 1 --seed 7 --seconds 80 \
+        --patience 9000
+    unset LD_PRELOAD
+    check 'what hangs is told' grep -q 'it ended the process: the driver did not come back' found
+    check 'its process is told' grep -q 'hangs and its process cannot be ended$' stuck.err
+    check 'it is in the report' grep -q '"reason": "it ended the process: the driver' stuck.json
+    check 'a fit that is late' test "$code" = 0
+fi
+
 expect 2 'is not a family' verify --family none
 expect 2 '--case runs one case' verify --case 3 --seconds 2
 expect 2 'does not go with it' verify --variant naive

@@ -18,7 +18,7 @@
 #include <mach-o/dyld.h>
 #endif
 
-#define KILL_SECONDS 10 /* how long a killed one may take to go */
+#define KILL_SECONDS 60 /* how long a killed one may take to go, on a busy machine */
 #define MOST_PATH 4096
 
 /* This program, as it was started, even where its file was replaced since. */

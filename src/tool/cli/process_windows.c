@@ -12,7 +12,7 @@
 #include "core/platform.h"
 #include "core/wide.h"
 
-#define KILL_SECONDS 10       /* how long a killed one may take to go */
+#define KILL_SECONDS 60       /* how long a killed one may take to go, on a busy machine */
 #define LOOK_SECONDS 5e-3     /* anonymous pipes can be looked into and not waited for */
 #define PIPE_BYTES (1u << 20) /* that are written before the reader reads */
 #define CRASH 0xC0000000u     /* codes from here on are exceptions */

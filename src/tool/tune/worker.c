@@ -247,8 +247,7 @@ int wfi_tune_run(const wfi_tune_work *work)
         if (!start(&p, first, until - wfi_host_seconds()))
             return wfi_run_error("no child process can be started: %s", strerror(errno));
         const bool hangs = listen_to_child(&p);
-        if (!wfi_process_reap(&p.child, hangs, &end))
-            return wfi_run_error("%s: the driver hangs and its process cannot be ended", p.trying);
+        const bool gone = wfi_process_reap(&p.child, hangs, &end);
         /* The child may have had the signal too, and have been faster. */
         p.told = p.told || wfi_interrupted();
         wfi_progress_clear(work->common->quiet);
@@ -257,6 +256,9 @@ int wfi_tune_run(const wfi_tune_work *work)
             note_end(&p, killed);
             return WFI_EXIT_DONE;
         }
+        if (!gone)
+            return wfi_run_error("%s: the driver hangs and its process cannot be ended",
+                                 *p.trying ? p.trying : "the start of a search");
         if (p.end == WFI_TELLS_END)
             return p.code;
         report_loss(&p, hangs, &end);
