@@ -72,6 +72,7 @@ fi
 fails 2 'give one of' -n 2 "$tool" cg
 fails 2 'jacobi' -n 2 "$tool" cg --poisson27 4 --precondition block-jacobi
 fails 2 'weight' -n 2 "$tool" spmv --generate diagonal:9 --weights 0,0
+[ "$brief" ] || fails 2 'weight' -n 2 "$tool" spmv --generate diagonal:9 --weights 1,inf
 fails 1 'nothing.mtx' -n 2 "$tool" spmv nothing.mtx
 [ -f m.mtx ] && fails 1 'square' -n 2 "$tool" cg m.mtx
 

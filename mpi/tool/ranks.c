@@ -1,5 +1,6 @@
 #include "ranks.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,12 +186,15 @@ int wfi_rank_weights(const wfi_rank *rank, const char *text, double **out)
     if (!weights)
         return wfi_run_error("out of memory");
     int count = 0;
+    double sum = 0;
     const char *at = text;
     bool ok = true;
     while (ok && *at) {
         char *end;
         const double weight = strtod(at, &end);
-        ok = end != at && weight >= 0 && (*end == ',' || !*end) && count < rank->count;
+        sum += weight;
+        ok = end != at && weight >= 0 && isfinite(sum) && (*end == ',' || !*end) &&
+             count < rank->count;
         if (ok)
             weights[count++] = weight;
         at = *end == ',' ? end + 1 : end;
