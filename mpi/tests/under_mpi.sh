@@ -29,8 +29,9 @@ succeeds() { # PATTERN MPIRUN_ARGS…
     fi
 }
 
-# fails CODE PATTERN MPIRUN_ARGS…: one line of the tool's. Ranks end by themselves, since mpirun,
-# where one ends with another code than 0, would end the others, with a second's sleep for each.
+# fails CODE PATTERN MPIRUN_ARGS…: one line of the tool's, and the code on every rank. Ranks end by
+# themselves, since mpirun, where one ends with another code than 0, would end the others, with a
+# second's sleep for each.
 fails() {
     local want=$1 pattern=$2 args=()
     shift 2
@@ -45,7 +46,7 @@ fails() {
     printf '"$@"\necho $? >>codes\n' >ends.sh
     : >codes
     under "${args[@]}"
-    [ "$code" != 0 ] || code=$(sort -n codes | tail -n 1)
+    [ "$code" != 0 ] || code=$(sort -u codes | paste -sd ' ')
     if [ "$code" != "$want" ]; then
         bad "exit $code instead of $want: mpirun $*"
     elif [ "$(wc -l <err.tool)" != 1 ] || ! grep -qE -- "$pattern" err.tool; then
