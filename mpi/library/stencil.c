@@ -3,8 +3,11 @@
 #include "choice.h"
 #include "slabs.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MOST_BYTES 0x1p48 /* which those of a host's ranks may be added to each other */
 
 struct wf_mpi_stencil {
     wfi_ranks ranks;
@@ -170,14 +173,13 @@ static wf_result pass_end(void *part, double *seconds)
     return wf_stencil_slab_pass_end(part, seconds);
 }
 
-/* About what the part needs, twice with its neighbours' cells. */
+/* About what the part needs, twice with its neighbours' cells; of more than any device has, that. */
 static uint64_t bytes_of(const wf_mpi_stencil *s, const uint32_t begin[3], const uint32_t end[3])
 {
-    uint64_t cells = 2 * wf_type_size(s->grid.type);
+    double bytes = 2.0 * (double)wf_type_size(s->grid.type);
     for (int axis = 0; axis < 3; axis++)
-        cells *=
-            end[axis] - begin[axis] + (s->blocks.count[axis] > 1 ? UINT64_C(2) * s->cut.halo : 0);
-    return end[2] > begin[2] ? cells : 0;
+        bytes *= end[axis] - begin[axis] + (s->blocks.count[axis] > 1 ? 2.0 * s->cut.halo : 0);
+    return end[2] > begin[2] ? (uint64_t)fmin(bytes, MOST_BYTES) : 0;
 }
 
 static wf_result make_part(wf_mpi_stencil *s)

@@ -25,13 +25,33 @@ cmp -s one.npy many.npy && bad "4 steps have the bits of 5"
 
 # Two steps a pass, and one that is left, by three ranks; then one goes on from their checkpoint, of
 # which the grid, the stencil and the variant are.
-one --grid 32x9x20 --variant time --set steps=2 --steps 5
+one --grid 32x9x20 --border neumann --type f64 --seed 7 --variant time --set steps=2 --steps 5
 rm -f many.npy
 succeeds '^kept +2 checkpoints in' -n 3 "$tool" ${grid/--steps 5/--steps 3} --checkpoint u.ckpt \
     --every 2
 succeeds '^continued after 3 steps' -n 1 "$tool" stencil --continue u.ckpt --steps 5 -o many.npy
 cmp one.npy many.npy || bad "other cells than without interruption"
 if [ -z "$brief" ]; then
+    # Extents of other grids: a row more, and 2^64 cells, of which none are there.
+    python3 - <<'END' || bad "u.ckpt with other extents"
+import json, zlib
+line, rest = open("u.ckpt", "rb").read().split(b"\n", 1)
+name, length, _ = line.split()
+head, cells = json.loads(rest[:int(length)]), rest[int(length):]
+def write(file, extents, cells):
+    head["facts"].update(zip(("nx", "ny", "nz"), extents))
+    head["arrays"][0].update(count=len(cells) // 8, crc32=zlib.crc32(cells))
+    text = json.dumps(head).encode()
+    open(file, "wb").write(b"%s %010d %08x\n" % (name, len(text), zlib.crc32(text)) + text + cells)
+write("taller.ckpt", (32, 10, 20), cells)
+write("endless.ckpt", (2**21, 2**21, 2**22), b"")
+END
+    for file in taller endless; do
+        fails 1 "$file.ckpt: the checkpoint is not whole" -n 2 "$tool" stencil \
+            --continue $file.ckpt --steps 9
+    done
+    fails 1 'need.* MiB' -n 1 "$tool" stencil --grid 2097152x2097152x4194304 --variant naive \
+        --set local_x=64
     one --grid 30x41 --radius 2 --border neumann --type f64 --steps 3
     many -n 4 -- --weights 3,0,1,2.5
     many -n 3 env WAVEFIT_MPI_SHARED=0 -- --balance --json many.json

@@ -70,11 +70,12 @@ static bool take_request(const wfi_checkpoint *c, wfi_stencil_request *q)
     return ok;
 }
 
-/* Rank 0 alone has the grid. */
+/* Rank 0 alone has the grid. Extents that make no such grid may be over 64 bits together. */
 static bool has_grid(const wfi_checkpoint *c, const wfi_stencil_request *q)
 {
     const wfi_checkpoint_array *grid = wfi_checkpoint_find_array(c, "grid");
-    return grid && grid->type == q->type && grid->count == cells_of(q);
+    const double cells = (double)q->nx * q->ny * (q->nz ? q->nz : 1);
+    return grid && grid->type == q->type && (double)grid->count == cells;
 }
 
 int wfi_stencil_keep_read(wfi_rank *rank, const char *path, wfi_checkpoint *out,
