@@ -47,7 +47,7 @@ for one in $cuts; do
     patiently catches "${one#*:}"
     case $one in
     explain:* | ladder:* | sweep:*) patiently worked "${one#*:}" 2 ;;
-    *) patiently worked "${one#*:}" 5 ;; # these have no end
+    *) patiently worked "${one#*:}" 3 ;; # these have no end
     esac
     case $one in # a batch system's time limit, a terminal that goes away
     cg:* | bench:* | sweep:*) kill -TERM "${one#*:}" ;;

@@ -49,8 +49,8 @@ each() {
 }
 
 each 2 spmv --generate poisson5:8 --repeat 2
-each 1 matmul --shape 64x64x64 --repeat 2
-each 1 cg --poisson5 12
+each 2 matmul --shape 64x64x64 --repeat 2
+each 2 cg --poisson5 12
 each 1 laplace --grid 24x24 --tolerance 1e-3
 each 6 himeno --size 32x32x64 --iterations 4
 # The fence alone tells nothing any more; then a driver that never says that its work has ended, of
