@@ -55,6 +55,7 @@ static void read_case(yyjson_val *item, wfi_again_case *out)
     copy_text(item, "status", out->status, sizeof out->status);
     copy_text(item, "variant", out->variant, sizeof out->variant);
     out->stands_alone = yyjson_obj_get(item, "study") == NULL;
+    out->ranks = yyjson_arr_size(yyjson_obj_get(item, "ranks"));
     out->time = wfi_read_time_of(item);
     while (out->constant_count < WF_MAX_PARAMETERS && (key = yyjson_obj_iter_next(&constants))) {
         snprintf(out->names[out->constant_count], sizeof out->names[0], "%s", yyjson_get_str(key));

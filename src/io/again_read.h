@@ -15,6 +15,7 @@ typedef struct wfi_again_case {
     char names[WF_MAX_PARAMETERS][32];
     uint32_t values[WF_MAX_PARAMETERS];
     bool stands_alone; /* it is no step of a study */
+    size_t ranks;      /* of MPI that shared it; 0: one process ran it */
     wfi_read_time time;
 } wfi_again_case;
 

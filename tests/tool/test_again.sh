@@ -99,6 +99,11 @@ run matmul --shape 5x5x5 -o c.npy --json untimed.json
 expect 1 'no case of it was timed' bench --again untimed.json
 sed 's/"matmul",/"nothing",/' matmul.json >command.json
 expect 1 "'nothing' is no command" bench --again command.json
+python3 -c 'import json
+results = json.load(open("matmul.json"))
+results["cases"][0]["ranks"] = [{"rank": 0, "device": "A GPU"}, {"rank": 1, "device": "A GPU"}]
+json.dump(results, open("ranks.json", "w"))'
+expect 1 'of 2 ranks of MPI' bench --again ranks.json
 expect 2 'takes its options from the file' bench --again matmul.json --suite full
 expect 2 'takes its options from the file' bench --again matmul.json --seed 3
 expect 2 "json needs a file's name" bench --again matmul.json --json -

@@ -208,8 +208,15 @@ static tally compare(const wfi_again_file *base, const wfi_again_file *file)
 static int refuse(const wfi_again_file *file, const char *path)
 {
     uint32_t timed = 0;
-    for (uint32_t i = 0; i < file->count; i++)
+    size_t ranks = 0;
+    for (uint32_t i = 0; i < file->count; i++) {
         timed += file->cases[i].time.ok && file->cases[i].time.median > 0;
+        ranks = file->cases[i].ranks > ranks ? file->cases[i].ranks : ranks;
+    }
+    if (ranks > 0)
+        return wfi_run_error("%s: of %zu rank%s of MPI, which mpirun starts: run its command line "
+                             "so, and then wavefit report NEW.json --compare %s",
+                             path, ranks, ranks > 1 ? "s" : "", path);
     if (strcmp(file->argv[1], "tune") == 0)
         return wfi_run_error("%s: of a search, which goes by time and comes out otherwise each "
                              "time; wavefit tune --compare tells its noise",
