@@ -148,6 +148,7 @@ static void enlist(wf_host_memory *host)
     wfi_mutex_lock(&staging->lock);
     host->next = staging->imported;
     staging->imported = host;
+    atomic_fetch_add(&staging->imports, 1);
     wfi_mutex_unlock(&staging->lock);
 }
 
@@ -160,8 +161,10 @@ static void unlist(wf_host_memory *host)
     wf_host_memory **at = &staging->imported;
     while (*at && *at != host)
         at = &(*at)->next;
-    if (*at)
+    if (*at) {
         *at = host->next;
+        atomic_fetch_sub(&staging->imports, 1);
+    }
     wfi_mutex_unlock(&staging->lock);
 }
 
@@ -236,6 +239,8 @@ bool wfi_host_memory_has(wf_device *device, const void *at, uint64_t bytes)
     wfi_staging *staging;
     uint64_t first = 0, end = 0;
     if (wfi_staging_of(device, &staging) != WF_SUCCESS)
+        return false;
+    if (atomic_load(&staging->imports) == 0) /* not to wait for a transfer under way */
         return false;
     wfi_mutex_lock(&staging->lock);
     const bool found = wfi_host_memory_find(device, at, bytes, &first, &end) != NULL;

@@ -3,6 +3,8 @@
 #ifndef WFI_CORE_STAGING_H
 #define WFI_CORE_STAGING_H
 
+#include <stdatomic.h>
+
 #include "core/buffer.h"
 #include "core/workers.h"
 
@@ -39,6 +41,7 @@ typedef struct wfi_staging {
     wfi_staging_slot slots[WFI_STAGING_SLOTS];
     wf_buffer *ring; /* NULL: none is made yet */
     wf_host_memory *imported;
+    atomic_uint imports; /* how many these are, also for threads that do not have the lock */
     wfi_mover mover;
     void (*mover_end)(wfi_mover *mover); /* NULL: it never began */
 } wfi_staging;

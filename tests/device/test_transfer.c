@@ -224,6 +224,37 @@ static void test_imported_little(void **state)
 
 /* ------------------------------------------------------- device memory that the host may write */
 
+typedef struct small_write {
+    wf_buffer *buffer;
+    const unsigned char *data;
+    wf_result result;
+    atomic_bool done;
+} small_write;
+
+static void *write_little(void *user)
+{
+    small_write *w = user;
+    w->result = wf_buffer_write(w->buffer, 0, w->data, 1024 * KIB);
+    atomic_store(&w->done, true);
+    return NULL;
+}
+
+/* What the host writes itself does not wait for transfers under way, which have the lock. */
+static void writes_beside_transfers(wf_device *device, wf_buffer *buffer, const unsigned char *data)
+{
+    small_write w = {.buffer = buffer, .data = data};
+    pthread_t thread;
+    wfi_mutex_lock(&device->staging->lock);
+    assert_int_equal(pthread_create(&thread, NULL, write_little, &w), 0);
+    for (int i = 0; i < 1000 && !atomic_load(&w.done); i++)
+        wfi_sleep(0.01);
+    const bool waits = !atomic_load(&w.done);
+    wfi_mutex_unlock(&device->staging->lock);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_false(waits);
+    assert_int_equal(w.result, WF_SUCCESS);
+}
+
 /* The device as a card of which the host sees all memory, but does not cache it: small writes make
  * no copy on the device, reads and large writes do. */
 static void test_window(void **state)
@@ -260,6 +291,7 @@ static void test_window(void **state)
     copies = 0;
     assert_int_equal(wf_buffer_write(buffer, 0, data, 20 * 1024 * KIB), WF_SUCCESS);
     assert_true(copies > 0);
+    writes_beside_transfers(device, buffer, data);
     copies = 0;
     wf_host_memory *host = NULL;
     if (device->caps.host_import_alignment &&
