@@ -1,4 +1,4 @@
-/* Parts of a stencil's grid, which is cut along its slowest axis among several devices. */
+/* Parts of a stencil's grid, which is cut among several devices. */
 
 #include <string.h>
 

@@ -449,8 +449,8 @@ static void try_timed(const wfi_point *trial, wfi_point *point, double *best)
     memcpy(point->values, trial->values, sizeof trial->values);
 }
 
-/* A block with every split_k that leaves parts of some length and fills the device, and with
- * stream-K where each unit holds one work-group. */
+/* A block with the most parts of the sum of which each compute unit has no more than one to
+ * MOST_GROUPS, and with stream-K where each unit holds one work-group. */
 static void try_splits(const block *b, uint32_t pack, wfi_point *point, double *best)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
