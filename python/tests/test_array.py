@@ -1,5 +1,7 @@
 """Device arrays: types, shapes, and what they exchange with others."""
 
+import copy
+import pickle
 import sys
 import warnings
 
@@ -61,6 +63,8 @@ def test_conversions(device):
         wf.array(["a"])
     with pytest.raises(TypeError, match="there are float32"):
         wf.zeros(3, "float128")
+    picture = np.array([[0, 255]], np.uint8)
+    assert wf.array(picture).dtype is wf.float64 and wf.array(picture).tolist() == [[0.0, 255.0]]
     a = wf.array([1, 2], "f32")
     assert wf.asarray(a) is a and wf.asarray(a, "f32") is a
     assert wf.asarray(a, "f64").dtype is wf.float64
@@ -74,6 +78,11 @@ def test_made_full(device):
         assert wf.full((3,), 7, of).numpy().astype(float).tolist() == [7.0] * 3
     with pytest.raises(ValueError, match="negative"):
         wf.empty((-1,))
+    assert wf.full((), 1.5, "f64").item() == 1.5
+    with pytest.raises(OverflowError, match="int8"):
+        wf.full(2, 300, "i8")
+    with pytest.raises(TypeError, match="round"):
+        wf.full(2, 1.5, "i8")
 
 
 def test_shapes(device, rng):
@@ -84,6 +93,7 @@ def test_shapes(device, rng):
     np.testing.assert_array_equal(a.reshape(3, 8).numpy(), x.reshape(3, 8))
     np.testing.assert_array_equal(a.reshape(-1).numpy(), x.reshape(-1))
     np.testing.assert_array_equal(a.T.reshape((2, 12)).numpy(), x.T.reshape(2, 12))
+    assert a.reshape(np.prod(x.shape)).shape == a.reshape([24]).shape == (24,)
     with pytest.raises(ValueError):
         a.reshape(5, 5)
     with pytest.raises(ValueError, match=".T"):
@@ -97,7 +107,7 @@ def test_indices_pick_as_numpy_does(device, rng):
     x = rng.random((9, 8, 4), np.float32)
     a = wf.array(x)
     for key in (0, -1, 3, slice(2, 5), slice(None, None, 2), slice(7, 2), (1, 2), (slice(1), 3),
-                np.array([1, 4]), np.s_[..., 0]):
+                np.array([1, 4]), np.s_[..., 0], True, False, None):
         np.testing.assert_array_equal(a[key].numpy(), x[key])
     np.testing.assert_array_equal(a.mT[2].numpy(), x.swapaxes(1, 2)[2])
     assert a[2:5]._storage is a._storage  # 32-float rows: every alignment that devices ask for
@@ -186,3 +196,14 @@ def test_devices(device):
         wf.Device("no such device")
     with pytest.raises(ValueError, match="limits"):
         wf.Device(limits="none")
+
+
+@pytest.mark.parametrize("of", TYPES + ["bfloat16"])
+def test_copies_and_pickles(device, of):
+    a = wf.array([[1, 2, 3], [4, 5, 6]], of)
+    for made in (copy.copy(a), copy.deepcopy(a), pickle.loads(pickle.dumps(a)),
+                 pickle.loads(pickle.dumps(a.T)).T):
+        assert made.dtype is a.dtype and made.tolist() == a.tolist()
+        made.write(np.zeros((2, 3), np.int8))
+        assert a.tolist() == [[1, 2, 3], [4, 5, 6]]  # they share nothing
+    assert copy.deepcopy(a.dtype) is pickle.loads(pickle.dumps(a.dtype)) is a.dtype

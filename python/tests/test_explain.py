@@ -22,6 +22,8 @@ def test_explain(device, capsys):
     assert e["family"] == "spmv" and not capsys.readouterr().out
     e = wf.explain(wf.stencil, wf.ones((20, 20)), budget=0.05, show=False, steps=2)
     assert e["family"] == "stencil"
+    with pytest.raises(ValueError, match="queued nothing"):
+        wf.explain(len, [1], show=False)
 
 
 def test_plots(device):

@@ -76,11 +76,13 @@ def test_no_cells(device, cells):
 def test_refusals(device):
     u = wf.ones((5, 5))
     for bad in ({"shape": "ring"}, {"border": "open"}, {"coefficients": [1, 2]}, {"steps": 0},
-                {"out": u}):
+                {"out": u}, {"radius": 0}, {"radius": -1}, {"shape": "box", "radius": 0}):
         with pytest.raises(ValueError):
             wf.stencil(u, **bad)
     with pytest.raises(TypeError, match="two or three"):
         wf.stencil(wf.ones(9))
+    with pytest.raises(TypeError, match="real"):
+        wf.stencil(np.ones((5, 5), complex))
     with pytest.raises(wf.InvalidArgumentError):
         wf.stencil(wf.ones((2, 2)))
 

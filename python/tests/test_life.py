@@ -114,6 +114,63 @@ def test_threads(device):
     assert not failures, failures
 
 
+def test_threads_have_factors_of_their_own(device):
+    S = sp.random(200, 200, 0.05, "csr", random_state=1)
+    A, x, want = wf.csr(S), wf.ones(200, "float64"), S @ np.ones(200)
+    wrong = []
+
+    def work(alpha):
+        for _ in range(300):
+            if not np.allclose(A.multiply(x, alpha=alpha).numpy(), alpha * want):
+                wrong.append(alpha)
+
+    threads = [threading.Thread(target=work, args=(alpha,)) for alpha in (2.0, 3.0)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert not wrong
+
+
+def test_a_plan_that_is_forgotten_still_runs():
+    """As where another thread makes plans between a thread's finding one and running it."""
+    with wf.Device(cache=False) as device:
+        x, y, out = (wf.ones(4, device=device) for _ in range(3))
+        wf.dot(x, y)
+        plan = next(iter(device._plans.values()))
+        device._forget_plans()
+        plan.run(x._storage, 0, y._storage, 0, out._storage, 0)
+        assert out.numpy()[0] == 4
+
+
+def test_views_outlive_their_device():
+    got = script("""
+        import gc, numpy as np, wavefit as wf
+        with wf.Device() as device:
+            if not device.info.unified_memory:
+                raise SystemExit("skip")
+            a = wf.full((512, 512), 3, device=device)
+            v, w = a.view(), np.from_dlpack(a)
+        print(v.sum(), w.sum())
+        v[:] = 4
+        del a, v
+        gc.collect()
+        print(w.sum(), int(device._handle == wf._ffi.NULL))
+        del w
+        gc.collect()
+        print(int(device._handle == wf._ffi.NULL))
+        """)
+    if got.stderr.startswith("skip"):
+        pytest.skip("the host does not see the device's memory")
+    assert got.returncode == 0 and not got.stderr, got.stderr
+    assert got.stdout == "786432.0 786432.0\n1048576.0 0\n1\n"
+
+
 def test_others_run_while_a_call_waits(device):
     """The interpreter's lock is free while the device works."""
     ticks = []

@@ -1,6 +1,8 @@
 """Conjugate gradients against scipy, Laplace's equation against a direct solver."""
 
+import copy
 import inspect
+import pickle
 
 import numpy as np
 import pytest
@@ -150,6 +152,23 @@ def test_how_a_solve_ends(device, rng):
         wf.cg(A, b, M="ilu")
 
 
+@pytest.mark.parametrize("size", [1e-300, 1e-170, 1e200, 1e300])
+def test_cg_of_any_size(device, rng, size):
+    """The squares of b's elements are beyond float64."""
+    A, b = poisson(10), rng.random(100)
+    x, info = wf.cg(A, b * size, rtol=1e-10)
+    assert info == 0 and info.residual < 1e-9
+    np.testing.assert_allclose(A @ (x / size), b, rtol=1e-7)
+
+
+def test_info_travels(device, rng):
+    info = wf.cg(poisson(10), rng.random(100), history=True)[1]
+    for made in (copy.deepcopy(info), pickle.loads(pickle.dumps(info))):
+        assert made == info and vars(made).keys() == vars(info).keys()
+        assert made.status == info.status and made.seconds == info.seconds
+        np.testing.assert_array_equal(made.history, info.history)
+
+
 def border(n, of):
     u = np.zeros((n, n + 3), of)
     u[0], u[:, 0], u[-1] = 1, 0.5, np.linspace(-1, 1, n + 3)
@@ -211,6 +230,8 @@ def test_laplace_ends_at_scipy_s_criterion(device):
 def test_laplace_ends(device):
     _, info = wf.laplace(border(40, np.float64), maxiter=1, rtol=1e-12)
     assert info > 0
+    with pytest.raises(ValueError, match="maxiter"):
+        wf.laplace(np.zeros((4, 4)), maxiter=0)
     with pytest.raises(ValueError, match="method"):
         wf.laplace(np.zeros((4, 4)), method="newton")
     with pytest.raises(TypeError, match="matrix"):

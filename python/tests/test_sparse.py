@@ -1,5 +1,8 @@
 """Sparse products against scipy over drawn matrices."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -125,6 +128,12 @@ def test_refusals(device):
         wf.csr(sp.eye(3, dtype=complex))
     with pytest.raises(ValueError, match="column indices"):
         wf.csr((np.ones(1), [3], [0, 1]), (1, 3))
+    with pytest.raises(TypeError, match="column indices are integers"):
+        wf.csr((np.ones(1), [0.7], [0, 1]), (1, 3))
+    with pytest.raises(ValueError, match="negative size"):
+        wf.csr(([], [], [0]), (0, -1))
+    with pytest.raises(TypeError, match="real"):
+        wf.csr(np.eye(3)).update(np.ones(3, complex))
     with pytest.raises(ValueError, match="no matrix"):
         wf.csr((np.ones(2), [0, 1], [0, 2, 1]), (2, 2))
     with pytest.raises(ValueError, match="shape"):
@@ -132,3 +141,19 @@ def test_refusals(device):
     x = wf.ones(3, "f64")
     with pytest.raises(ValueError, match="shares memory"):
         A.multiply(x, x)
+
+
+def test_lists_on_the_left(device):
+    A = wf.csr([[1.0, 2.0], [3.0, 4.0]])
+    assert ([1, 10] @ A).tolist() == [31, 42] and ([1, 10] @ A.T).tolist() == [21, 43]
+    assert ([[1, 10]] @ A).tolist() == [[31, 42]] and ([[1, 10]] @ A.T).tolist() == [[21, 43]]
+
+
+def test_copies_and_pickles(device, rng):
+    S = drawn(rng, 30, 40, np.float32)
+    A, x = wf.csr(S, updatable=True), np.ones(40, np.float32)
+    for made in (copy.copy(A), copy.deepcopy(A), pickle.loads(pickle.dumps(A))):
+        assert made.value_type is wf.float32
+        np.testing.assert_allclose(made @ x, S @ x, rtol=1e-5)
+        made.update(S.data * 2)
+        np.testing.assert_allclose(A @ x, S @ x, rtol=1e-5)

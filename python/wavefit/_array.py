@@ -101,7 +101,7 @@ class Array:
     def reshape(self, *shape: Any) -> "Array":
         """The same elements in another shape: in the same memory, unless the array is transposed,
         which is then copied."""
-        new = tuple(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        new = shape[0] if len(shape) == 1 else shape
         probe = np.broadcast_to(np.int8(0), self.shape).reshape(new) if self.size else \
             np.empty(self.shape, np.int8).reshape(new)
         source = array(self.numpy(), dtype=self.dtype, device=self.device) if self._swapped else \
@@ -111,7 +111,8 @@ class Array:
     def __getitem__(self, key: Any) -> "Array":
         """Elements as NumPy picks them. A contiguous range along the first axis shares memory where
         the device's alignment allows; all else is copied."""
-        if not self._swapped and self.shape and isinstance(key, (int, np.integer, slice)):
+        if not self._swapped and self.shape and isinstance(key, (int, np.integer, slice)) and \
+                not isinstance(key, bool):
             row = math.prod(self.shape[1:]) * self.dtype.itemsize
             if isinstance(key, slice):
                 start, stop, step = key.indices(self.shape[0])
@@ -128,6 +129,16 @@ class Array:
 
     def __iter__(self) -> "Iterator[Array]":
         return (self[i] for i in range(len(self)))
+
+    def __copy__(self) -> "Array":
+        return array(self, device=self.device)
+
+    def __deepcopy__(self, memo: Any) -> "Array":
+        return array(self, device=self.device)
+
+    def __reduce__(self) -> Any:
+        """Pickles hold the elements; the array comes back on the default device."""
+        return array, (self.numpy(), self.dtype)
 
     # ------------------------------------------------------------------------- to the host
 
@@ -319,10 +330,15 @@ class _Mapped:
     def __init__(self, storage: Storage, offset: int, shape: Tuple[int, ...],
                  stored: "np.dtype[Any]") -> None:
         self._storage = storage
+        with storage.device._lock:
+            storage.device._views += 1
         address = int(ffi.cast("uintptr_t", storage.mapped)) + offset
         text = stored.str if stored.kind in "fiu" else f"<u{stored.itemsize}"
         self.__array_interface__ = {"version": 3, "shape": shape, "typestr": text,
                                     "data": (address, False)}
+
+    def __del__(self) -> None:
+        self._storage.device._unview()
 
 
 def _is_matrix(value: Any) -> bool:
@@ -355,7 +371,7 @@ def _upload(device: Device, storage: Storage, offset: int, host: "np.ndarray[Any
 
 def _natural_type(host: "np.ndarray[Any, Any]", device: Device) -> DType:
     kind = host.dtype.kind
-    if kind == "b" or (kind in "iu" and host.dtype.itemsize > 1):
+    if kind in "bu" or (kind == "i" and host.dtype.itemsize > 1):
         return float64 if device._caps.f64 else float32
     return as_dtype(host.dtype)
 
@@ -527,7 +543,7 @@ def full(shape: "Union[int, Sequence[int]]", value: float, dtype: Any = float32,
          device: Optional[Device] = None) -> Array:
     """An array with one value everywhere."""
     made = empty(shape, dtype, device)
-    item = _host(np.asarray(value, made.dtype.numpy), made.dtype).reshape(1)
+    item = _host(value, made.dtype).reshape(1)
     pattern = np.tile(item.view(np.uint8), max(1, 4 // made.dtype.itemsize))
     made._storage.settle()
     if made.dtype.itemsize <= 4:
@@ -541,7 +557,7 @@ def full(shape: "Union[int, Sequence[int]]", value: float, dtype: Any = float32,
             made.device._log.check(lib.wf_buffer_fill(made._storage.handle, 0,
                                                       made._storage.bytes, 0))
     else:
-        made.write(np.full(made.shape, value, made.dtype.numpy))
+        made.write(np.full(made.shape, item[0], made.dtype.numpy))
     return made
 
 

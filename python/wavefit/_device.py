@@ -151,6 +151,8 @@ class Plan:
             if not number:
                 device._log.fail(self.result[0])
             device._last = self
+            if self.workspace is not None:
+                self.workspace.used = number
             first.used = second.used = number
             if third is not None:
                 third.used = number
@@ -212,6 +214,7 @@ class Device:
         self._ended = 0
         self._number = ffi.new("uint64_t *")
         self._live = 0  # buffers
+        self._views = 0  # NumPy's arrays of the device's memory
         self._last: Optional[Plan] = None  # what was queued last, for explain
         self._cuda: Any = False  # _cuda.Context; None: there is none; False: nobody asked yet
         if limits not in ("device", "minimum"):
@@ -234,8 +237,8 @@ class Device:
         out = ffi.new("wf_device **")
         self._log.check(lib.wf_device_create(params, out))
         self._handle = out[0]
-        self._caps = lib.wf_device_caps(self._handle)
-        self.info = DeviceInfo(ffi.new("wf_caps *", self._caps[0]))
+        self._caps = ffi.new("wf_caps *", lib.wf_device_caps(self._handle)[0])  # outlives it
+        self.info = DeviceInfo(self._caps)
         self._alignment = max(1, self._caps.storage_alignment)
         self._most_pooled = max(_LEAST_POOL, self._caps.device_local_bytes // 16)
         queue = ffi.new("wf_queue **")
@@ -250,7 +253,8 @@ class Device:
     # ------------------------------------------------------------------------------ lifetime
 
     def close(self) -> None:
-        """Waits for the device and closes it. What lives on it is gone."""
+        """Waits for the device and closes it. What lives on it is gone, but for memory that views
+        (``Array.view()``) still show: the device goes with the last of them."""
         with self._lock:
             if self._closed:
                 return
@@ -262,7 +266,22 @@ class Device:
             self._closed = "the device was closed"
             # Arrays and matrices that are still there lose what they had: no need to warn.
             self._log.quiet = True
-            lib.wf_device_destroy(ffi.new("wf_device **", self._handle))
+            if not self._views:
+                self._end()
+
+    def _end(self) -> None:
+        handle, self._handle = self._handle, _NULL
+        if handle != _NULL:
+            lib.wf_device_destroy(ffi.new("wf_device **", handle))
+
+    def _unview(self) -> None:
+        """A view is gone."""
+        if self._forked or sys.is_finalizing():
+            return
+        with self._lock:
+            self._views -= 1
+            if self._closed and not self._views:
+                self._end()
 
     def __enter__(self) -> "Device":
         return self
@@ -363,7 +382,7 @@ class Device:
             plan = self._make_plan(make)
             self._plans[key] = plan
             if len(self._plans) > _MOST_PLANS:
-                self._plans.popitem(last=False)[1].destroy()
+                self._plans.popitem(last=False)  # another thread may be about to run it
             return plan
 
     def _make_plan(self, make: Callable[[Any], int]) -> Plan:
@@ -378,8 +397,6 @@ class Device:
 
     def _forget_plans(self) -> None:
         with self._lock:
-            for plan in self._plans.values():
-                plan.destroy()
             self._plans.clear()
 
     def _bury(self, handle: Any) -> None:
@@ -471,3 +488,5 @@ def _close_all() -> None:
     """Devices close before the interpreter takes apart what their callbacks need."""
     for device in list(_open):
         device.close()
+        if not device._forked:
+            device._end()

@@ -39,6 +39,9 @@ class DType:
     def __repr__(self) -> str:
         return f"wavefit.{self.name}"
 
+    def __reduce__(self) -> str:
+        return self.name  # pickles and copies are this object: types are compared by identity
+
     @property
     def numpy(self) -> "np.dtype[Any]":
         """The type of what ``Array.numpy()`` returns."""

@@ -6,7 +6,7 @@ import html
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ._array import asarray
-from ._device import Device, Plan, default_device
+from ._device import Device, Plan, _open, default_device
 from ._dtypes import float16, float32, float64
 from ._errors import _keep
 from ._grid import himeno, stencil, stencil_params
@@ -133,6 +133,8 @@ def explain(function: Callable[..., Any], *args: Any, budget: float = 0.3, show:
     >>> e["flops"]
     524288.0
     """
+    for each in list(_open):
+        each._last = None
     result = function(*args, **options)
     device = device or _device_of(result, function, getattr(function, "__self__", None), *args)
     with device._lock:

@@ -28,14 +28,14 @@ def stencil_params(cells: Tuple[int, ...], of: DType, shape: str, radius: int,
     if len(cells) not in (2, 3) or of not in (float32, float64, float16):
         raise TypeError(f"stencil takes grids of two or three dimensions of float32, float64 or "
                         f"float16, not {cells} of {of.name}")
+    if steps < 1 or radius < 1:
+        raise ValueError(f"steps is {steps} and radius {radius}; each is one or more")
     count = (2 * radius + 1) ** len(cells) if shape == "box" else 1 + 2 * radius * len(cells)
     taps = np.full(count, 1 / count) if coefficients is None else \
         np.array(coefficients, np.float64).reshape(-1)
     if taps.shape != (count,):
         raise ValueError(f"a {shape} of radius {radius} in {len(cells)} dimensions has {count} "
                          f"coefficients, not {taps.size}")
-    if steps < 1:
-        raise ValueError(f"steps is {steps}; a stencil makes one or more")
     numbers = ffi.new("double[]", taps.tolist())
     params = ffi.new("wf_stencil_params *", {
         "size": ffi.sizeof("wf_stencil_params"), "nx": cells[-1], "ny": cells[-2],
@@ -76,6 +76,8 @@ def stencil(u: Any, shape: str = "star", radius: int = 1, coefficients: Any = No
     on_host = not isinstance(u, Array)
     if on_host:
         host = np.asarray(u)
+        if host.dtype.kind not in "biuf":
+            raise TypeError(f"stencil takes real numbers, not {host.dtype}")
         u = array(host if host.dtype.kind == "f" else host.astype(np.float32), device=device)
     elif u._swapped:
         u = array(u)

@@ -56,6 +56,10 @@ class SolveInfo(int):
         self.seconds = seconds or {}
         return self
 
+    def __reduce__(self) -> Any:
+        return SolveInfo, (int(self), self.iterations, self.residual, self.status, self.history,
+                           self.seconds)
+
     def _repr_html_(self) -> str:
         rows = [("info", int(self)), ("status", self.status), ("iterations", self.iterations),
                 ("residual", f"{self.residual:.3g}")]
@@ -195,7 +199,13 @@ def _matrix_of(A: Any, *vectors: Any) -> SparseMatrix:
 
 
 def _norm(x: "np.ndarray[Any, Any]") -> float:
-    return float(np.linalg.norm(x.astype(np.float64)))
+    """|x|, also where the squares of the elements are beyond float64."""
+    wide = x.astype(np.float64)
+    largest = float(np.abs(wide).max(initial=0.0))
+    if not 0 < largest < np.inf:
+        return largest
+    unit = 2.0 ** np.floor(np.log2(largest))
+    return float(np.linalg.norm(wide / unit) * unit)
 
 
 def _done(x: "np.ndarray[Any, Any]", on_device: bool, device: Device) -> Any:
@@ -330,6 +340,8 @@ def laplace(u: Any, *, rtol: float = 0.0, atol: float = 0.0, maxiter: Optional[i
     methods = {"sor": lib.WF_LAPLACE_SOR, "jacobi": lib.WF_LAPLACE_JACOBI}
     if method not in methods:
         raise ValueError(f"method is {method!r}; it is 'sor' or 'jacobi'")
+    if maxiter is not None and maxiter < 1:
+        raise ValueError(f"maxiter is {maxiter}; laplace makes one iteration or more")
     on_device = isinstance(u, Array)
     device = u.device if isinstance(u, Array) else device or default_device()
     given = u.numpy() if isinstance(u, Array) else np.asarray(u)

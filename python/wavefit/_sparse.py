@@ -113,12 +113,15 @@ class SparseMatrix:
             self._made[key] = plan
         return plan
 
-    def _scale(self, plan: Plan, alpha: float, beta: float) -> None:
-        if plan.factors != (alpha, beta):
-            with self.device._lock:
+    def _run(self, plan: Plan, x: Array, x_offset: int, out: Array, out_offset: int, alpha: float,
+             beta: float) -> None:
+        """A product with factors, which another thread must not change in between."""
+        with self.device._lock:
+            if plan.factors != (alpha, beta):
                 self.device._usable()
                 self.device._log.check(lib.wf_spmv_scale(plan.handle, alpha, beta))
-            plan.factors = (alpha, beta)
+                plan.factors = (alpha, beta)
+            plan.run(x._storage, x_offset, out._storage, out_offset)
 
     def _apply(self, transpose: bool, x: Array, out: Optional[Array], alpha: float,
                beta: float) -> Array:
@@ -154,8 +157,9 @@ class SparseMatrix:
             plan = self._made.get((transpose, vectors, 0, scaled)) or \
                 self._plan(transpose, vectors, 0, scaled)
             if scaled:
-                self._scale(plan, alpha, beta)
-            plan.run(x._storage, x._offset, out._storage, out._offset)
+                self._run(plan, x, x._offset, out, out._offset, alpha, beta)
+            else:
+                plan.run(x._storage, x._offset, out._storage, out._offset)
             return out
         return self._wide(transpose, x, out, alpha, beta, vectors)
 
@@ -171,10 +175,8 @@ class SparseMatrix:
         for first in range(0, vectors, _MOST_VECTORS):
             count = min(_MOST_VECTORS, vectors - first)
             plan = self._plan(transpose, count, vectors, scaled)
-            if scaled:
-                self._scale(plan, alpha, beta)
             at = first * self.vector_type.itemsize
-            plan.run(x._storage, x._offset + at, out._storage, out._offset + at)
+            self._run(plan, x, x._offset + at, out, out._offset + at, alpha, beta)
         return out
 
     def _product(self, transpose: bool, x: Any, out: Optional[Array] = None, alpha: float = 1.0,
@@ -199,6 +201,7 @@ class SparseMatrix:
 
     def __rmatmul__(self, x: Any) -> Any:
         """``x @ A`` of a vector, which is ``A.T @ x``, or of a host matrix."""
+        x = x if isinstance(x, Array) else np.asarray(x)
         if len(x.shape) == 1:
             return self._product(True, x)
         if isinstance(x, Array):
@@ -257,6 +260,8 @@ class SparseMatrix:
         >>> A.update([3, 4]) @ np.ones(2, np.float32)
         array([3., 4.], dtype=float32)
         """
+        if np.asarray(values).dtype.kind not in "biuf":
+            raise TypeError(f"wavefit multiplies real numbers, not {np.asarray(values).dtype}")
         new = np.ascontiguousarray(values, self._of.stored)
         if new.shape != self._values.shape:
             raise ValueError(f"{new.shape} values for a pattern of {self._values.shape}")
@@ -271,6 +276,21 @@ class SparseMatrix:
                 self.device._log.check(lib.wf_spmv_update(
                     plan.handle, ffi.cast("void *", self._values.ctypes.data)))
         return self
+
+    # ---------------------------------------------------------------------------------- copies
+
+    def _arrays(self) -> Any:
+        return self._values, self._columns, self._offsets
+
+    def __copy__(self) -> "SparseMatrix":
+        return csr(self._arrays(), self.shape, self._of, self.device, self._updatable)
+
+    def __deepcopy__(self, memo: Any) -> "SparseMatrix":
+        return self.__copy__()
+
+    def __reduce__(self) -> Any:
+        """Pickles hold the arrays; the matrix comes back on the default device."""
+        return csr, (self._arrays(), self.shape, self._of, None, self._updatable)
 
     # --------------------------------------------------------------------------------- display
 
@@ -316,6 +336,7 @@ class TransposedMatrix:
         return self._matrix._product(True, x)
 
     def __rmatmul__(self, x: Any) -> Any:
+        x = x if isinstance(x, Array) else np.asarray(x)
         if len(x.shape) == 1:
             return self._matrix._product(False, x)
         return self._matrix._product(False, np.ascontiguousarray(np.asarray(x).T)).T
@@ -336,6 +357,8 @@ class TransposedMatrix:
 
 def _index(values: Any, most: int, what: str) -> "np.ndarray[Any, Any]":
     host = np.asarray(values)
+    if host.size and host.dtype.kind not in "iu":
+        raise TypeError(f"{what} are integers, not {host.dtype}")
     if host.size and (host.min() < 0 or host.max() > most):
         raise ValueError(f"{what} are beyond 0 … {most}")
     return np.ascontiguousarray(host, np.uint32)
@@ -368,6 +391,8 @@ def csr(matrix: Any, shape: Optional[Tuple[int, int]] = None, dtype: Any = None,
         values, columns, offsets, shape = plain.data, plain.indices, plain.indptr, plain.shape
     assert shape is not None
     rows, width = int(shape[0]), int(shape[1])
+    if min(rows, width) < 0:
+        raise ValueError(f"shape {(rows, width)} has a negative size")
     if max(rows, width) >= 1 << 32:
         raise ValueError(f"a matrix of {(rows, width)} has more than 2^32 - 1 rows or columns")
     host = np.asarray(values)
