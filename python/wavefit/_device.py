@@ -19,6 +19,7 @@ __all__ = ["Device", "DeviceInfo", "default_device", "devices"]
 _KINDS = {0: "other", 1: "integrated GPU", 2: "discrete GPU", 3: "virtual GPU", 4: "CPU"}
 _MOST_PLANS = 256
 _LEAST_POOL = 1 << 28  # bytes of free buffers that a device may always keep
+_MOST_ANSWER = 1 << 18  # bytes of a result that a card may write to the host's memory
 _NULL = ffi.NULL
 
 
@@ -88,20 +89,21 @@ class Storage:
     """Memory of a device. It goes back to the device's pool when nobody refers to it; memory that
     others have too is destroyed."""
 
-    __slots__ = ("device", "handle", "bytes", "used", "mapped", "held", "__weakref__")
+    __slots__ = ("device", "handle", "bytes", "used", "mapped", "held", "memory", "__weakref__")
 
     def __init__(self, device: "Device", handle: Any, size: int, used: int, mapped: Any,
-                 held: Any = None) -> None:
+                 held: Any = None, memory: int = lib.WF_MEMORY_DEVICE) -> None:
         self.device = device
         self.handle = handle
         self.bytes = size
         self.used = used  # number of the last execution that uses it
         self.mapped = mapped
         self.held = held  # what _exchange.py keeps of memory that others have too
+        self.memory = memory  # wf_memory
 
     def __del__(self) -> None:
         if self.held is None:
-            self.device._give_back(self.handle, self.bytes, self.used, self.mapped)
+            self.device._give_back(self.handle, self.bytes, self.used, self.mapped, self.memory)
             return
         self.device._destroy(self.handle, self.used)
         if not self.device._forked and not sys.is_finalizing():
@@ -207,7 +209,7 @@ class Device:
         self._lock = threading.RLock()
         self._log = Log()
         self._plans: "OrderedDict[Hashable, Plan]" = OrderedDict()
-        self._pool: Dict[int, List[Tuple[Any, int, Any]]] = {}
+        self._pool: Dict[Tuple[int, int], List[Tuple[Any, int, Any]]] = {}
         self._pooled = 0
         self._most_pooled = _LEAST_POOL
         self._buried: List[Any] = []
@@ -304,41 +306,51 @@ class Device:
 
     # -------------------------------------------------------------------------------- memory
 
-    def _take(self, size: int, for_host: bool) -> Storage:
+    def _take_answer(self, size: int, most: int = _MOST_ANSWER) -> Storage:
+        """Memory for a result that the host reads at once and the plan writes once. A card writes a
+        small one to the host's memory, where reading it takes a copy on the host; from the card's
+        own it takes a submission (bench/notes/core.md). To everybody else it is memory of the
+        card's, so `mapped` does not tell of it."""
+        if size > most or self._caps.unified_memory:
+            return self._take(size, False)
+        return self._take(size, False, lib.WF_MEMORY_READBACK)
+
+    def _take(self, size: int, for_host: bool, memory: int = lib.WF_MEMORY_DEVICE) -> Storage:
         """Memory of at least `size` bytes. What waits in the pool may still be in use by queued
         executions; later ones come behind them, but the host would have to wait."""
         size = (max(size, 4) + 255) & ~255
-        free = self._pool.get(size)
+        free = self._pool.get((memory, size))
         if free:
             try:
                 if not for_host or free[0][1] <= self._ended:
                     handle, used, mapped = free.pop(0 if for_host else -1)
                     self._pooled -= size
-                    return Storage(self, handle, size, used, mapped)
+                    return Storage(self, handle, size, used, mapped, None, memory)
             except IndexError:  # another thread took it
                 pass
         with self._lock:
             self._usable()
             out = ffi.new("wf_buffer **")
-            result = lib.wf_buffer_create(self._handle, size, lib.WF_MEMORY_DEVICE, out)
+            result = lib.wf_buffer_create(self._handle, size, memory, out)
             if result == lib.WF_ERROR_OUT_OF_DEVICE_MEMORY and self._pooled:
                 self._log.errors.clear()
                 self._wait(0)
                 self._drain()
-                result = lib.wf_buffer_create(self._handle, size, lib.WF_MEMORY_DEVICE, out)
+                result = lib.wf_buffer_create(self._handle, size, memory, out)
             self._log.check(result)
             self._live += 1
             mapped = lib.wf_buffer_mapped(out[0])
-        return Storage(self, out[0], size, 0, None if mapped == _NULL else mapped)
+        shown = memory == lib.WF_MEMORY_DEVICE and mapped != _NULL
+        return Storage(self, out[0], size, 0, mapped if shown else None, None, memory)
 
-    def _give_back(self, handle: Any, size: int, used: int, mapped: Any) -> None:
+    def _give_back(self, handle: Any, size: int, used: int, mapped: Any, memory: int) -> None:
         if self._closed:
             if not self._forked and not sys.is_finalizing():
                 lib.wf_buffer_destroy(ffi.new("wf_buffer **", handle))
             return
         if self._pooled + size <= self._most_pooled:
             self._pooled += size
-            self._pool.setdefault(size, []).append((handle, used, mapped))
+            self._pool.setdefault((memory, size), []).append((handle, used, mapped))
             return
         self._destroy(handle, used)
 

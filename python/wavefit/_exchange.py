@@ -172,9 +172,9 @@ def export_to_cuda(storage: Storage, fresh: bool = False) -> int:
         except BaseException:
             device._destroy(out[0], 0)
             raise
-        before, mapped = storage.handle, storage.mapped
+        before, mapped, memory = storage.handle, storage.mapped, storage.memory
         storage.handle, storage.mapped, storage.held = out[0], None, mapping
-        device._give_back(before, storage.bytes, 0, mapped)
+        device._give_back(before, storage.bytes, 0, mapped, memory)
         return mapping.pointer
 
 

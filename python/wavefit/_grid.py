@@ -90,7 +90,9 @@ def stencil(u: Any, shape: str = "star", radius: int = 1, coefficients: Any = No
         if u.size:
             plan = on._plan(key, lambda to: int(lib.wf_stencil_plan(on._handle, params, to)))
         del kept
-    if out is None:
+    if out is None and on_host and plan is not None and plan.workspace is None:
+        out = Array(on, u.shape, u.dtype, on._take_answer(u.nbytes))
+    elif out is None:  # also where passes go to and fro between the result and a workspace
         out = empty(u.shape, u.dtype, on)
     elif (not isinstance(out, Array) or out.shape != u.shape or out.dtype is not u.dtype or
           out.device is not on or out._swapped or out._storage is u._storage):

@@ -234,7 +234,8 @@ def matmul(a: Any, b: Any, out: Optional[Array] = None, *, bias: Any = None,
     if out is None:
         if beta:
             raise ValueError("matmul: beta adds to out, which must be given")
-        out = Array(on, plan.shape, plan.dtype, on._take(plan.bytes, False))
+        out = Array(on, plan.shape, plan.dtype,
+                    on._take_answer(plan.bytes) if on_host else on._take(plan.bytes, False))
     else:
         _result(out, plan, plan.dtype, on, a, b)
     if bias is None:

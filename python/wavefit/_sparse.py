@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Dict, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 
-from ._array import Array, array, empty
+from ._array import Array, array
 from ._device import Device, Plan, default_device
 from ._dtypes import DType, dtype as as_dtype, float16, float32, float64
 from ._native import ffi, lib
@@ -14,6 +15,7 @@ from ._native import ffi, lib
 __all__ = ["SparseMatrix", "csr"]
 
 _MOST_VECTORS = 32
+_MOST_ANSWER = 1 << 16  # bytes; rows may be stored one by one, and each then crosses a card's bus
 
 
 class SparseMatrix:
@@ -124,7 +126,7 @@ class SparseMatrix:
             plan.run(x._storage, x_offset, out._storage, out_offset)
 
     def _apply(self, transpose: bool, x: Array, out: Optional[Array], alpha: float,
-               beta: float) -> Array:
+               beta: float, for_host: bool = False) -> Array:
         rows, columns = self.shape[::-1] if transpose else self.shape
         of = self.vector_type
         if x.device is not self.device:
@@ -141,7 +143,9 @@ class SparseMatrix:
         if out is None:
             if beta:
                 raise ValueError("beta adds to out, which must be given")
-            out = empty(made, of, self.device)
+            size, device = math.prod(made) * of.itemsize, self.device
+            out = Array(device, made, of, device._take_answer(size, _MOST_ANSWER) if for_host
+                        else device._take(size, False))
         elif (not isinstance(out, Array) or out.shape != made or out.dtype is not of or
               out.device is not self.device or out._swapped):
             raise ValueError(f"out must be a device array of shape {made} and {of.name}")
@@ -187,7 +191,7 @@ class SparseMatrix:
         if host.dtype.kind not in "biuf":
             raise TypeError(f"wavefit multiplies real numbers, not {host.dtype}")
         made = self._apply(transpose, array(host, self.vector_type, self.device), out, alpha,
-                           beta)
+                           beta, out is None)
         return made if out is not None else made.numpy()
 
     @overload

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._array import Array, empty
+from ._array import Array
 from ._dtypes import float32, float64
 from ._native import ffi, lib
 
@@ -59,7 +59,7 @@ def dot(x: Array, y: Array) -> Array:
     14.0
     """
     _check(x, y, "dot")
-    out = empty((), x.dtype, x.device)
+    out = Array(x.device, (), x.dtype, x.device._take_answer(x.dtype.itemsize))
     if x.size:
         _plan(x, lib.WF_VECTOR_DOT, 1.0).run(x._storage, x._offset, y._storage, y._offset,
                                              out._storage, 0)
