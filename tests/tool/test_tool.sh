@@ -100,7 +100,11 @@ expect 0 '101 of 128 lanes idle at the end of a row of 27 entries' ladder cg --r
     --matrix poisson27:4 --variant vector128 --json cg_ladder.json
 check 'the parts of an iteration have times' sh -c \
     "grep -q dot_us cg_ladder.json && grep -q waxpby_us cg_ladder.json"
-expect 0 'iterations of .* to a residual' ladder laplace --grid 12x10 --variant tile
+one_sample() { tr -d ' \n' <"$1" | grep -qE '"samples_us":\[[0-9.e+-]+\]'; }
+check 'its solves are as many as --repeat says' one_sample cg_ladder.json
+expect 0 'iterations of .* to a residual' ladder laplace --grid 12x10 --variant tile --repeat 1 \
+    --json laplace_ladder.json
+check 'so are those of laplace' one_sample laplace_ladder.json
 expect 2 'ladder laplace: --grid WxH' ladder laplace --grid 12x10x8
 expect 0 'converged after' laplace --grid 33x20 -o u.npy --json laplace.json
 check 'laplace.json has residuals' grep -q '"history"' laplace.json

@@ -119,10 +119,11 @@ static wf_result prepare(wfi_session *session, const wfi_study *study, solve *s)
 static wf_result solve_often(wfi_session *session, solve *s, wfi_result_case *out)
 {
     const double start = wfi_host_seconds();
+    const uint32_t repeat = session->common->repeat, least = repeat ? repeat : LEAST_SOLVES;
     wf_timing *t = &out->timing;
     wf_result result = WF_SUCCESS;
-    while (result == WF_SUCCESS && t->count < SOLVES &&
-           (t->count < LEAST_SOLVES || wfi_host_seconds() - start < SOLVE_SECONDS)) {
+    while (result == WF_SUCCESS && t->count < (repeat ? repeat : SOLVES) &&
+           (t->count < least || wfi_host_seconds() - start < SOLVE_SECONDS)) {
         result = wf_cg_solve(session->device, &s->params, s->b, s->x, &s->result);
         if (result == WF_SUCCESS && s->result.status != WF_CG_CONVERGED) {
             wfi_case_fail_text(out, WFI_STATUS_FAILED,

@@ -62,11 +62,12 @@ static wf_result solve_often(wfi_session *session, const wf_laplace_params *para
                              wf_laplace_result *r, wfi_result_case *out)
 {
     const double start = wfi_host_seconds();
+    const uint32_t repeat = session->common->repeat, least = repeat ? repeat : LEAST_SOLVES;
     const size_t count = params->nx * (size_t)params->ny;
     wf_timing *t = &out->timing;
     wf_result result = WF_SUCCESS;
-    while (result == WF_SUCCESS && t->count < SOLVES &&
-           (t->count < LEAST_SOLVES || wfi_host_seconds() - start < SOLVE_SECONDS)) {
+    while (result == WF_SUCCESS && t->count < (repeat ? repeat : SOLVES) &&
+           (t->count < least || wfi_host_seconds() - start < SOLVE_SECONDS)) {
         memset(u, 0, count * wf_type_size(params->type));
         for (uint32_t x = 0; x < params->nx; x++)
             wf_element_set(params->type, u, x, 1);
