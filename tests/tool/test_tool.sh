@@ -204,6 +204,7 @@ expect 0 '^matvec +[0-9.]+ [um]s .* w = A u' explain cg --generate poisson5:30 -
 check 'cg.json has the dot product' grep -q '"dot_us"' cg.json
 expect 0 '^waxpby .* p, s, r, x' cg --poisson5 30 --explain --limits minimum
 expect 0 '^step +[0-9.]+ [um]s .* u and its' explain laplace --grid 40x40 --method jacobi
+expect 1 'laplace sor 256x256: the tolerance' explain laplace --max-iterations 1
 expect 2 'not at --mixed' cg --poisson5 4 --mixed --explain
 expect 2 'is none of amd:polaris10' explain matmul --target nvidia:h100
 expect 2 'is none of amd:polaris10' explain matmul --target 'amd:../x'

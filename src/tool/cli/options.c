@@ -44,6 +44,14 @@ bool wfi_json_on_stdout(const wfi_common *common)
     return common->json && strcmp(common->json, "-") == 0;
 }
 
+void wfi_common_repeat(const wfi_common *common, char *command, size_t bytes)
+{
+    const size_t used = strlen(command);
+    snprintf(command + used, bytes - used, "%s%s%s%s", common->device ? " --device '" : "",
+             common->device ? common->device : "", common->device ? "'" : "",
+             common->minimum_limits ? " --limits minimum" : "");
+}
+
 /* -------------------------------------------------------------------------------------- numbers */
 
 /* Reads digits from *text on; false when there are none or they overflow. */

@@ -51,6 +51,10 @@ typedef struct wfi_command {
  * run is for nothing; on --help prints the help, sets common->help and returns WFI_EXIT_DONE. */
 int wfi_options_parse(const wfi_command *command, int argc, char **argv, wfi_common *common);
 
+/* Appends what names the device: " --device 'SEL'", so that a command that is printed runs where
+ * this one did. */
+void wfi_common_repeat(const wfi_common *common, char *command, size_t bytes);
+
 /* Whether the results go to standard output, where then nothing else does. */
 bool wfi_json_on_stdout(const wfi_common *common);
 

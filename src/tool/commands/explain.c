@@ -165,7 +165,7 @@ static void observe_own_choice(wfi_session *session, const wfi_study *study, wfi
     o->chosen_occupancy = own.occupancy;
 }
 
-static void keep_advice(const wfi_observation *o, wfi_result_case *c,
+static void keep_advice(const wfi_session *session, const wfi_observation *o, wfi_result_case *c,
                         wfi_result_advice kept[WFI_MAX_ADVICE])
 {
     wfi_advice advice[WFI_MAX_ADVICE];
@@ -174,6 +174,7 @@ static void keep_advice(const wfi_observation *o, wfi_result_case *c,
         kept[i] = (wfi_result_advice){.rule = advice[i].rule, .gain = advice[i].gain};
         snprintf(kept[i].text, sizeof kept[i].text, "%s", advice[i].text);
         snprintf(kept[i].command, sizeof kept[i].command, "%s", advice[i].command);
+        wfi_common_repeat(session->common, kept[i].command, sizeof kept[i].command);
     }
     c->advice = kept;
 }
@@ -222,7 +223,7 @@ static int run(wfi_session *session, const wfi_study *study, int argc, char **ar
         observe_own_choice(session, study, &o);
     observe(session, study, &c, &o);
     wfi_progress_clear(common->quiet);
-    keep_advice(&o, &c, advice);
+    keep_advice(session, &o, &c, advice);
     int code = WFI_EXIT_DONE;
     if (wfi_interrupted()) {
         wfi_case_fail_text(&c, WFI_STATUS_CANCELLED, "interrupted");
@@ -248,7 +249,7 @@ static int compile(wfi_session *session, const wfi_study *study, const char *tar
         return wfi_session_error(session, result);
     wfi_observation o = observation_of(session, study, &c.plan, arguments);
     o.target = target;
-    keep_advice(&o, &c, advice);
+    keep_advice(session, &o, &c, advice);
     wfi_study_bytes(session, &c);
     if (!wfi_json_on_stdout(common)) {
         wfi_line(WFI_LABEL_COLUMNS, "device    %s: compiled only, nothing ran",

@@ -88,6 +88,8 @@ void wfi_explain_solver(wfi_session *session, wfi_solver_explain *e, wfi_result_
     c->floor_us = bytes / copy * 1e6;
     c->floor_by = "memory";
     advise(session, e, copy, c);
+    for (uint32_t i = 0; i < c->advice_count; i++)
+        wfi_common_repeat(session->common, e->advice[i].command, sizeof e->advice[i].command);
     if (wfi_json_on_stdout(session->common))
         return;
     print_parts(e, copy);

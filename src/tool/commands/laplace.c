@@ -17,6 +17,8 @@
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
 
+#define DEFAULT_GRID "256x256" /* of explain, as of the ladder */
+
 typedef struct arguments {
     wfi_laplace_arguments problem;
     bool explain, time;
@@ -315,7 +317,8 @@ int wfi_tool_laplace(int argc, char **argv)
 {
     arguments args = {0};
     const wfi_option options[] = {
-        {"--grid", "WxH", &args.problem.grid, NULL, "cells a row, rows; borders included"},
+        {"--grid", "WxH", &args.problem.grid, NULL,
+         "cells a row, rows; borders included (of --explain: default " DEFAULT_GRID ")"},
         {"--border", "FILE.npy", &args.problem.border, NULL,
          "values of the border, and where inner cells start (default: the top row 1, all else 0)"},
         {"--tolerance", "T", &args.problem.tolerance, NULL,
@@ -345,6 +348,8 @@ int wfi_tool_laplace(int argc, char **argv)
         return code;
     if (common.repeat && !args.time)
         return wfi_usage_error("laplace: --repeat goes with --time");
+    if (args.explain && !args.problem.grid && !args.problem.border)
+        args.problem.grid = DEFAULT_GRID;
     solve s = {.args = &args, .common = &common, .stages = {.size = sizeof s.stages}};
     wfi_stage_begin(common.quiet, WFI_STAGE_READ, "reading the border");
     code = parse(&s);

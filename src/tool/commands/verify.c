@@ -147,9 +147,7 @@ int wfi_tool_verify(int argc, char **argv)
         return wfi_usage_error("--family: '%s' is not a family (himeno, spmv, matmul, stencil, "
                                "vector, cg, laplace)",
                                family);
-    snprintf(s.options, sizeof s.options, "%s%s%s%s%s%s", family ? " --family " : "",
-             family ? family : "", common.device ? " --device '" : "",
-             common.device ? common.device : "", common.device ? "'" : "",
-             common.minimum_limits ? " --limits minimum" : "");
+    snprintf(s.options, sizeof s.options, "%s%s", family ? " --family " : "", family ? family : "");
+    wfi_common_repeat(&common, s.options, sizeof s.options);
     return search(&s, number_text != NULL, number, argc, argv);
 }
