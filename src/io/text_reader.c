@@ -85,6 +85,13 @@ static bool is_text(const wfi_text_reader *reader, wfi_io_error *error)
                  {0, 3, "BZh", "compressed with bzip2", "bunzip2 -k"},
                  {0, 4, "PK\3\4", "a zip archive", "unzip"},
                  {257, 5, "ustar", "a tar archive", "tar -xf"}};
+    const char *dot = strrchr(reader->path, '.');
+    const bool archive = dot && strcmp(dot, ".npz") == 0; /* which is a zip archive */
+    if (archive || (reader->end >= 6 && memcmp(reader->buffer, "\x93NUMPY", 6) == 0))
+        return wfi_io_fail(error, WFI_IO_BAD_INPUT,
+                           "%s: a file of NumPy's; a matrix is read from a Matrix Market file, "
+                           "which scipy.io.mmwrite writes",
+                           reader->path);
     for (size_t i = 0; i < WFI_COUNT(kinds); i++)
         if (reader->end >= kinds[i].at + kinds[i].length &&
             memcmp(reader->buffer + kinds[i].at, kinds[i].bytes, kinds[i].length) == 0)

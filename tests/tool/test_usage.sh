@@ -80,6 +80,8 @@ expect 2 'give one of' cg
 expect 2 "not none or jacobi or block-jacobi" cg --poisson5 4 --precondition ilu
 expect 2 'goes with --precondition block-jacobi' cg --poisson5 4 --block 2
 expect 1 'elements is needed, not 2 x 3' cg --poisson5 4 --b A.npy
+npy infinite.npy '<f4' '(4,)' "$one$two\\x00\\x00\\x80\\x7f$one"
+expect 1 'infinite.npy: element 2 of b is inf' cg --poisson5 2 -b infinite.npy
 expect 2 "'f31'" spmv "$data/small.mtx" --type f31
 expect 2 'give one of' spmv
 expect 2 "'cube:3' is none of poisson5" spmv --generate cube:3
@@ -93,13 +95,14 @@ expect 2 "not 'y.txt'" spmv --generate arrow:9 -o y.txt
 expect 2 "not 'x.txt'" cg --poisson5 4 -o x.txt
 expect 2 "not 'C'" matmul --shape 4x4x4 -o C
 expect 2 'not XS, S, M, L, XL' himeno --size XXL
+expect 2 'not XS, S, M, L, XL' himeno --size xs
 expect 2 'at least 3' himeno --size 2x9x9
 expect 2 "'0x9x9'" himeno --size 0x9x9
 expect 2 'whole number' himeno --size XS --iterations 0
 expect 2 'not both' himeno --iterations 3 --seconds 2
 # 0 is refused where it has no meaning, and never taken for an option that was not given.
 expect 2 'seconds over 0' himeno --size XS --seconds 0
-expect 2 'seconds over 0' bench --sustained 0
+expect 2 "'0' is not a number of minutes over 0, up to 1440" bench --sustained 0
 expect 2 'seconds over 0' bench --sustained 1 --pause 0
 expect 2 'seconds over 0' tune --budget 0
 expect 2 'seconds over 0' peaks --budget 0
@@ -118,8 +121,7 @@ expect 2 'whole number from 1' cg --poisson5 4 --precondition block-jacobi --blo
 expect 2 'whole number from 1' matmul --shape 4x4x4 --lda 0
 expect 2 'whole number from 1' matmul --shape 4x4x4 --batch 0
 expect 2 "'slow' is not a suite" bench --suite slow
-expect 2 "'0' is not a number" bench --sustained 0
-expect 2 'more than 1440 minutes' bench --sustained 5000
+expect 2 "'5000' is not a number of minutes" bench --sustained 5000
 expect 2 "'fft' is not a family" bench --sustained 1 --family fft
 expect 2 "'vector' is not a family" bench --sustained 1 --family vector
 expect 2 'no load of stencil' bench --sustained 1 --family stencil
@@ -182,6 +184,10 @@ expect 2 "'poisson9:4' is none of" tune spmv --matrix poisson9:4
 expect 1 'No such file' tune spmv none.mtx
 expect 2 "unexpected argument 'small.mtx.gz'" explain matmul small.mtx.gz
 expect 2 "unexpected argument 'small.mtx.gz'" tune himeno small.mtx.gz
+expect 2 "there is no file 'small', and 'small' is none of poisson5" spmv small
+expect 1 'A.npy: a file of NumPy.s; a matrix is read from a Matrix Market file' spmv A.npy
+printf 'PK\3\4' >m.npz
+expect 1 'm.npz: a file of NumPy.s; a matrix is read from a Matrix Market file' cg m.npz
 # What is packed otherwise says how to unpack it.
 printf '\xfd7zXZ\0....' >m.mtx.xz
 printf '\x28\xb5\x2f\xfd....' >m.mtx.zst
@@ -240,6 +246,7 @@ expect 1 "'<f16' \(floats of that size\) are not supported" matmul long.npy B.np
 npy four.npy '<f4' '(2, 3, 1, 1)' "$one$two$three$one$one$one"
 expect 1 'four.npy: the array has 4 dimensions; a matrix has two' matmul four.npy B.npy
 expect 1 'a vector of 4 elements is needed' spmv "$data/small.mtx" --x A.npy
+expect 1 'A.npy: 3x2 cells are too few for radius 1; each axis needs at least 3' stencil A.npy
 
 # --- two outputs, or an output and an input, that are one file
 expect 2 'json new.npy would overwrite the file of -o' matmul A.npy B.npy -o new.npy --json new.npy

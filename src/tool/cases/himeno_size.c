@@ -22,7 +22,7 @@ bool wfi_parse_himeno_size(const char *option, const char *text, uint64_t extent
             memcpy(extent, sizes[i].extent, sizeof sizes[i].extent);
             return true;
         }
-    if (!strchr(text, 'x')) {
+    if (strcspn(text, "0123456789") > 1 || !strchr(text, 'x')) { /* no number */
         wfi_usage_error("%s: '%s' is not XS, S, M, L, XL or IxJxK", option, text);
         return false;
     }

@@ -42,6 +42,8 @@ int wfi_matrix_get(const wfi_common *common, const char *text, const wfi_matrix_
     wfi_stage_end(common->quiet);
     if (made)
         return WFI_EXIT_DONE;
-    return wfi_generate_check(text, message) ? wfi_run_error("%s", message)
-                                             : wfi_usage_error("%s", message);
+    if (wfi_generate_check(text, message))
+        return wfi_run_error("%s", message);
+    return strchr(text, ':') ? wfi_usage_error("%s", message)
+                             : wfi_usage_error("there is no file '%.40s', and %s", text, message);
 }

@@ -20,24 +20,25 @@ static int index_of(const char *const *names, const char *text)
 }
 
 /* "NXxNY" or "NXxNYxNZ". */
-static bool parse_grid(const char *text, wfi_stencil_request *r)
+static int parse_grid(const char *text, const char *file, wfi_stencil_request *r)
 {
     uint64_t extent[3] = {0};
     const char *first = strchr(text, 'x');
     const bool solid = first && strchr(first + 1, 'x');
     if (solid ? !wfi_parse_triple("--grid", text, MOST_EXTENT, extent)
               : !wfi_parse_pair("--grid", text, MOST_EXTENT, extent))
-        return false;
+        return WFI_EXIT_USAGE;
     r->nx = (uint32_t)extent[0];
     r->ny = (uint32_t)extent[1];
     r->nz = (uint32_t)extent[2];
     const uint32_t least = 2 * r->radius + 1;
-    if (r->nx < least || r->ny < least || (solid && r->nz < least)) {
-        wfi_usage_error("--grid: '%s' is too small for radius %u; each axis needs at least %u",
-                        text, r->radius, least);
-        return false;
-    }
-    return true;
+    if (r->nx >= least && r->ny >= least && (!solid || r->nz >= least))
+        return WFI_EXIT_DONE;
+    if (file)
+        return wfi_run_error("%s: %s cells are too few for radius %u; each axis needs at least %u",
+                             file, text, r->radius, least);
+    return wfi_usage_error("--grid: '%s' is too small for radius %u; each axis needs at least %u",
+                           text, r->radius, least);
 }
 
 int wfi_stencil_parse(const wfi_stencil_arguments *a, wfi_stencil_request *r)
@@ -60,7 +61,7 @@ int wfi_stencil_parse(const wfi_stencil_arguments *a, wfi_stencil_request *r)
     r->border = (wf_border)border;
     r->radius = (uint32_t)radius;
     r->steps = (uint32_t)steps;
-    return parse_grid(a->grid ? a->grid : DEFAULT_GRID, r) ? WFI_EXIT_DONE : WFI_EXIT_USAGE;
+    return parse_grid(a->grid ? a->grid : DEFAULT_GRID, a->file, r);
 }
 
 static void append(char *text, size_t bytes, const char *option, const char *value)

@@ -7,10 +7,12 @@
 /* What a command line gave; NULL: the default. */
 typedef struct wfi_stencil_arguments {
     const char *grid, *shape, *radius, *border, *steps, *type;
+    const char *file;    /* whose shape `grid` is; NULL: it was given */
     uint64_t most_steps; /* that are taken; 0: as many as a plan makes */
 } wfi_stencil_arguments;
 
-/* On wrong usage prints one line and returns WFI_EXIT_USAGE. */
+/* On wrong usage prints one line and returns WFI_EXIT_USAGE; WFI_EXIT_FAILED where the file's grid
+ * is too small. */
 int wfi_stencil_parse(const wfi_stencil_arguments *arguments, wfi_stencil_request *request);
 
 /* The options that give the same request: "--grid 64x64x64 --shape box". */

@@ -81,15 +81,26 @@ bool wfi_parse_u64(const char *option, const char *text, uint64_t least, uint64_
     return false;
 }
 
-bool wfi_parse_seconds(const char *option, const char *text, double *value)
+static bool parse_duration(const char *option, const char *text, const char *unit, int most,
+                           double *value)
 {
     char *end = NULL;
     *value = strtod(text, &end);
     if (*text && strspn(text, "0123456789.eE+-") == strlen(text) && !*end && *value > 0 &&
-        *value <= 86400)
+        *value <= most)
         return true;
-    wfi_usage_error("%s: '%s' is not a number of seconds over 0, up to 86400", option, text);
+    wfi_usage_error("%s: '%s' is not a number of %s over 0, up to %d", option, text, unit, most);
     return false;
+}
+
+bool wfi_parse_seconds(const char *option, const char *text, double *value)
+{
+    return parse_duration(option, text, "seconds", 86400, value);
+}
+
+bool wfi_parse_minutes(const char *option, const char *text, int most, double *value)
+{
+    return parse_duration(option, text, "minutes", most, value);
 }
 
 bool wfi_parse_number(const char *option, const char *text, double *value)

@@ -66,6 +66,7 @@ int wfi_run_error(const char *format, ...);
 bool wfi_parse_u64(const char *option, const char *text, uint64_t least, uint64_t most,
                    uint64_t *value);
 bool wfi_parse_seconds(const char *option, const char *text, double *value);
+bool wfi_parse_minutes(const char *option, const char *text, int most, double *value);
 bool wfi_parse_number(const char *option, const char *text, double *value); /* finite */
 /* Whether kernels of the family have the type. If not, prints one line, which begins with
  * `what`. */

@@ -123,6 +123,14 @@ static int convert_values(solve *s, wf_type type)
     return s->matrix.values ? WFI_EXIT_DONE : wfi_run_error("%s", error.text);
 }
 
+static int check_finite(const char *path, wf_type type, uint32_t rows, const void *b)
+{
+    for (uint32_t i = 0; i < rows; i++)
+        if (!isfinite(wf_element_get(type, b, i)))
+            return wfi_run_error("%s: element %u of b is %g", path, i, wf_element_get(type, b, i));
+    return WFI_EXIT_DONE;
+}
+
 static int make_vectors(solve *s)
 {
     const wf_type type = s->matrix.type;
@@ -132,7 +140,7 @@ static int make_vectors(solve *s)
         uint64_t one = 1;
         const int code = wfi_read_vectors(s->args->b, type, s->matrix.rows, &one, &s->b_file);
         s->b = s->b_file.data;
-        return code;
+        return code != WFI_EXIT_DONE ? code : check_finite(s->args->b, type, s->matrix.rows, s->b);
     }
     s->b = s->random_b = s->x ? malloc(bytes ? bytes : 1) : NULL;
     if (!s->random_b)

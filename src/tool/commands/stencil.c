@@ -50,8 +50,10 @@ static int parse(arguments *args, wfi_stencil_request *request, wfi_npy *grid)
     int code = args->in ? grid_of_file(args->in, grid, shape, sizeof shape) : WFI_EXIT_DONE;
     if (code != WFI_EXIT_DONE)
         return code;
-    if (args->in && !args->stencil.grid)
+    if (args->in && !args->stencil.grid) {
         args->stencil.grid = shape;
+        args->stencil.file = args->in;
+    }
     code = wfi_stencil_parse(&args->stencil, request);
     args->stencil.grid = NULL;
     return code;

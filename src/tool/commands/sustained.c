@@ -156,12 +156,8 @@ static bool parse(const char *minutes, const wfi_sustained_request *request, wf_
 {
     double value;
     *out = (wfi_sustained){.work_seconds = DEFAULT_WORK_SECONDS};
-    if (!wfi_parse_seconds("--sustained", minutes, &value))
+    if (!wfi_parse_minutes("--sustained", minutes, MOST_MINUTES, &value))
         return false;
-    if (value > MOST_MINUTES) {
-        wfi_usage_error("--sustained: %s is more than %d minutes", minutes, MOST_MINUTES);
-        return false;
-    }
     out->asked_seconds = value * 60;
     if ((request->work && !wfi_parse_seconds("--work", request->work, &out->work_seconds)) ||
         (request->pause && !wfi_parse_seconds("--pause", request->pause, &out->pause_seconds)))
