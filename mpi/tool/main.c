@@ -36,6 +36,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &rank.count);
     rank.prints = rank.rank == 0;
+    wfi_options_split(&argc, &argv);
     int code = run(&rank, argc, argv);
     const bool lost = fflush(stdout) != 0 || ferror(stdout);
     if (lost && !wfi_console_reader_is_gone() && code == WFI_EXIT_DONE)

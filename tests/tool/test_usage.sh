@@ -42,6 +42,12 @@ fi
 expect 2 "'frobnicate' is not a command" frobnicate
 expect 2 "unknown option '--frob'" matmul --frob
 expect 2 'needs a value' matmul --shape
+expect 2 "unknown option '--frob'" matmul --frob=3
+expect 2 "'0x4x4'" matmul --shape=0x4x4
+expect 2 "unexpected argument 'yes'" bench --host=yes
+expect 0 'variant +naive local_x=8 ' matmul --shape=4x4x4 --variant=naive --set=local_x=8 \
+    --repeat=1 --json=split.json
+check 'the results keep the line with its arguments apart' grep -q '"--shape",' split.json
 expect 2 "'0x4x4'" matmul --shape 0x4x4
 expect 2 "'-1x4x4'" matmul --shape -1x4x4
 expect 2 "'4x4'" matmul --shape 4x4

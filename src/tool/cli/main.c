@@ -85,5 +85,6 @@ int main(int argc, char **argv)
     const int code = wfi_ranks_take_over(argv);
     if (code != WFI_EXIT_DONE)
         return code;
+    wfi_options_split(&argc, &argv);
     return finish(run(argc, argv));
 }

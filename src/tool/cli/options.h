@@ -51,6 +51,10 @@ typedef struct wfi_command {
  * run is for nothing; on --help prints the help, sets common->help and returns WFI_EXIT_DONE. */
 int wfi_options_parse(const wfi_command *command, int argc, char **argv, wfi_common *common);
 
+/* Makes "--name=value" the two arguments "--name" and "value", so that whoever reads or keeps the
+ * command line knows one form of it. Without memory the line stays as it is. */
+void wfi_options_split(int *argc, char ***argv);
+
 /* Appends what names the device: " --device 'SEL'", so that a command that is printed runs where
  * this one did. */
 void wfi_common_repeat(const wfi_common *common, char *command, size_t bytes);
