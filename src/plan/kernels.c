@@ -45,6 +45,8 @@ wf_result wf_plan_describe_kernel(const wf_plan *plan, uint32_t index, wf_plan_k
 {
     if (!plan || !out || index >= plan->pipeline_count)
         return WF_ERROR_INVALID_ARGUMENT;
+    if (wfi_device_usable(plan->device, "wf_plan_describe_kernel") != WF_SUCCESS)
+        return WF_ERROR_DEVICE_CLOSED;
     wf_plan_kernel local = {.name = ""};
     uint64_t most = 0;
     for (uint32_t i = 0; i < plan->step_count; i++) {

@@ -15,6 +15,8 @@ wf_result wf_plan_describe(const wf_plan *plan, wf_plan_info *info)
 {
     if (!plan || !info)
         return WF_ERROR_INVALID_ARGUMENT;
+    if (wfi_device_usable(plan->device, "wf_plan_describe") != WF_SUCCESS)
+        return WF_ERROR_DEVICE_CLOSED;
     wf_plan_info local = wfi_describe_choice(&plan->choice);
     local.dispatches = plan->step_count;
     local.writes_own_memory = plan->writes_own;

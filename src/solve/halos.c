@@ -1,4 +1,5 @@
 /* The memory that boundary cells leave through, and neighbours' cells arrive in. */
+#include "core/device.h"
 #include "core/params.h"
 #include "solve/part_passes.h"
 
@@ -43,8 +44,11 @@ void wfi_halos_destroy(wfi_halos *h)
     }
 }
 
-wf_result wfi_halos_tell(const wfi_halos *h, wf_halo *out)
+wf_result wfi_halos_tell(const wf_device *device, const char *function, const wfi_halos *h,
+                         wf_halo *out)
 {
+    if (wfi_device_usable(device, function) != WF_SUCCESS)
+        return WF_ERROR_DEVICE_CLOSED;
     wf_halo found = {.size = sizeof found};
     for (int side = 0; side < WF_HALO_SIDES; side++) {
         if (!h->to[side])
@@ -69,6 +73,8 @@ wf_result wfi_halos_bind(const wf_device *device, const char *function,
                          const wf_halo_bindings *given, wfi_halos *h)
 {
     wf_halo_bindings read;
+    if (wfi_device_usable(device, function) != WF_SUCCESS)
+        return WF_ERROR_DEVICE_CLOSED;
     wf_result result = wfi_params_read(&device->log, function, given, &read, sizeof read);
     for (int side = 0; side < WF_HALO_SIDES && result == WF_SUCCESS; side++)
         if (!has_room(device, h->bytes[side], &read.to[side]) ||

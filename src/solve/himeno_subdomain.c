@@ -55,7 +55,7 @@ wf_result wf_himeno_halos(wf_himeno *himeno, wf_halo *halo)
     if (!himeno->subdomain)
         return wfi_fail(&himeno->device->log, WF_ERROR_INVALID_ARGUMENT,
                         "wf_himeno_halos: this is the whole grid, which has no halos");
-    return wfi_halos_tell(&himeno->halos, halo);
+    return wfi_halos_tell(himeno->device, "wf_himeno_halos", &himeno->halos, halo);
 }
 
 wf_result wf_himeno_bind_halos(wf_himeno *himeno, const wf_halo_bindings *halos)

@@ -231,7 +231,8 @@ void wf_laplace_slab_destroy(wf_laplace_slab **handle)
 
 wf_result wf_laplace_slab_halos(wf_laplace_slab *s, wf_halo *halo)
 {
-    return s && halo ? wfi_halos_tell(&s->halos, halo) : WF_ERROR_INVALID_ARGUMENT;
+    return s && halo ? wfi_halos_tell(s->device, "wf_laplace_slab_halos", &s->halos, halo)
+                     : WF_ERROR_INVALID_ARGUMENT;
 }
 
 wf_result wf_laplace_slab_bind_halos(wf_laplace_slab *s, const wf_halo_bindings *halos)
@@ -258,6 +259,8 @@ static wf_result record_first(void *user, VkCommandBuffer command_buffer)
 static wf_result write_rows(wf_laplace_slab *s, const void *rows, int exponent)
 {
     const size_t row = row_of_host(s);
+    if (wfi_device_usable(s->device, "wf_laplace_slab_write") != WF_SUCCESS)
+        return WF_ERROR_DEVICE_CLOSED;
     unsigned char *held = wfi_calloc(s->l.ny, row);
     if (!held)
         return wfi_no_memory(&s->device->log);

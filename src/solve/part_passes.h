@@ -51,7 +51,8 @@ wf_result wfi_halos_make(wf_device *device, uint64_t bytes, const bool there[WFI
 /* halos->bytes says how large each is; 0: there is none. */
 wf_result wfi_halos_make_sides(wf_device *device, wfi_halos *halos);
 void wfi_halos_destroy(wfi_halos *halos);
-wf_result wfi_halos_tell(const wfi_halos *halos, wf_halo *out);
+wf_result wfi_halos_tell(const wf_device *device, const char *function, const wfi_halos *halos,
+                         wf_halo *out);
 wf_result wfi_halos_bind(const wf_device *device, const char *function,
                          const wf_halo_bindings *given, wfi_halos *halos);
 /* Where a halo is now; no buffer where the grid ends, else its offset and bytes. */

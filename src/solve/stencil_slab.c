@@ -254,6 +254,8 @@ wf_result wf_stencil_slab_describe(const wf_stencil_slab *s, wf_plan_info *info)
 {
     if (!s || !info)
         return WF_ERROR_INVALID_ARGUMENT;
+    if (wfi_device_usable(s->device, "wf_stencil_slab_describe") != WF_SUCCESS)
+        return WF_ERROR_DEVICE_CLOSED;
     for (uint32_t n = 1; n <= s->cut.steps; n++)
         for (uint32_t piece = s->piece_count; piece-- > 0;)
             if (s->plans[n][piece])
@@ -358,7 +360,8 @@ wf_result wf_stencil_slab_read(wf_stencil_slab *s, void *planes)
 
 wf_result wf_stencil_slab_halos(wf_stencil_slab *s, wf_halo *halo)
 {
-    return s && halo ? wfi_halos_tell(&s->halos, halo) : WF_ERROR_INVALID_ARGUMENT;
+    return s && halo ? wfi_halos_tell(s->device, "wf_stencil_slab_halos", &s->halos, halo)
+                     : WF_ERROR_INVALID_ARGUMENT;
 }
 
 wf_result wf_stencil_slab_bind_halos(wf_stencil_slab *s, const wf_halo_bindings *halos)

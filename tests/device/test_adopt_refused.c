@@ -142,6 +142,10 @@ static void test_device_closed_first(void **state)
     refuse(wf_plan_run(p.plan, &p.bindings), WF_ERROR_DEVICE_CLOSED, "destroyed");
     refuse(wf_buffer_read(p.buffers[2], 0, c, sizeof c), WF_ERROR_DEVICE_CLOSED, "destroyed");
     assert_int_equal(wf_plan_status(p.plan), WF_ERROR_DEVICE_CLOSED);
+    wf_plan_info info = {.size = sizeof info};
+    wf_plan_kernel kernel = {.size = sizeof kernel};
+    refuse(wf_plan_describe(p.plan, &info), WF_ERROR_DEVICE_CLOSED, "destroyed");
+    refuse(wf_plan_describe_kernel(p.plan, 0, &kernel), WF_ERROR_DEVICE_CLOSED, "destroyed");
     job_list_run(&list);
     assert_int_equal(wf_plan_status(waiting), WF_ERROR_DEVICE_CLOSED);
     test_expect_errors(false);
@@ -149,6 +153,53 @@ static void test_device_closed_first(void **state)
     product_close(&p);
     engine_finish(&e, command_buffer);
     engine_close(&e);
+}
+
+/* A matrix and parts of grids, of which none of these calls needs Vulkan at once. */
+static void test_parts_closed_first(void **state)
+{
+    (void)state;
+    static const uint32_t offsets[3] = {0, 1, 2}, columns[2] = {0, 1};
+    static const float values[2] = {1, 2}, rows[16 * 16];
+    static const double taps[5] = {0.2, 0.2, 0.2, 0.2, 0.2};
+    const wf_spmv_params matrix = {.size = sizeof matrix,
+                                   .rows = 2,
+                                   .columns = 2,
+                                   .row_offsets = offsets,
+                                   .column_indices = columns,
+                                   .values = values};
+    const wf_stencil_params star = {.size = sizeof star, .nx = 16, .ny = 16, .coefficients = taps};
+    const wf_laplace_params plate = {.size = sizeof plate, .nx = 16, .ny = 16};
+    const wf_stencil_slab_params half = {.size = sizeof half, .grid = &star, .planes = 8};
+    const wf_laplace_slab_params part = {
+        .size = sizeof part, .grid = &plate, .rows = 8, .iterations = 1};
+    const wf_halo_bindings own = {.size = sizeof own};
+    const wf_device_params params = test_device_params();
+    wf_halo halo = {.size = sizeof halo};
+    wf_spmv_analysis analysis = {.size = sizeof analysis};
+    wf_device *device = NULL;
+    wf_plan *plan = NULL;
+    wf_stencil_slab *slab = NULL;
+    wf_laplace_slab *coloured = NULL;
+    assert_int_equal(wf_device_create(&params, &device), WF_SUCCESS);
+    assert_int_equal(wf_spmv_plan(device, &matrix, &plan), WF_SUCCESS);
+    assert_int_equal(wf_stencil_slab_create(device, &half, &slab), WF_SUCCESS);
+    assert_int_equal(wf_laplace_slab_create(device, &part, &coloured), WF_SUCCESS);
+    test_expect_errors(true);
+    wf_device_destroy(&device);
+#define CLOSED(call) refuse((call), WF_ERROR_DEVICE_CLOSED, "destroyed")
+    CLOSED(wf_spmv_scale(plan, 1, 0));
+    CLOSED(wf_spmv_analysis_of(plan, &analysis));
+    CLOSED(wf_stencil_slab_halos(slab, &halo));
+    CLOSED(wf_stencil_slab_bind_halos(slab, &own));
+    CLOSED(wf_laplace_slab_halos(coloured, &halo));
+    CLOSED(wf_laplace_slab_bind_halos(coloured, &own));
+    CLOSED(wf_laplace_slab_write(coloured, rows, 0));
+#undef CLOSED
+    test_expect_errors(false);
+    wf_plan_destroy(&plan);
+    wf_stencil_slab_destroy(&slab);
+    wf_laplace_slab_destroy(&coloured);
 }
 
 /* On every device a recording needs an arena that was made for that device. */
@@ -257,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_bad_handles),         cmocka_unit_test(test_bad_bindings),
         cmocka_unit_test(test_device_closed_first), cmocka_unit_test(test_no_arena),
         cmocka_unit_test(test_failures_told_once),  cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_parts_closed_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -243,6 +244,8 @@ static void rescales_compiled_kernels(void **state)
         const wf_result made = wf_spmv_plan(*state, &s.params, &plan);
         if (made == WF_SUCCESS) {
             assert_int_equal(wf_spmv_scale(plan, 0.75, 2), WF_ERROR_UNSUPPORTED);
+            assert_int_equal(wf_spmv_scale(plan, NAN, 0), WF_ERROR_INVALID_ARGUMENT);
+            assert_non_null(strstr(test_last_error(), "finite"));
             assert_int_equal(wf_spmv_scale(plan, 1, 0), WF_SUCCESS);
             test_sparse_run(&s, plan);
             test_sparse_right(&s, "compiled for y = A x");

@@ -189,9 +189,13 @@ static void bad_requests(void **state)
     assert_int_equal(wf_stencil_slab_pass_begin(s, 0), WF_ERROR_INVALID_ARGUMENT);
     assert_int_equal(wf_stencil_slab_pass_next(s, 1, NULL), WF_ERROR_INVALID_ARGUMENT);
     assert_int_equal(wf_stencil_slab_pass_end(s, NULL), WF_ERROR_INVALID_ARGUMENT);
+    wf_plan_info info = {.size = sizeof info};
+    assert_int_equal(wf_stencil_slab_describe(s, &info), WF_NOT_READY);
     assert_int_equal(wf_stencil_slab_bind_halos(s, &nothing), WF_SUCCESS);
     assert_int_equal(wf_stencil_slab_write(s, p.in), WF_SUCCESS);
     assert_int_equal(wf_stencil_slab_pass_begin(s, 2), WF_SUCCESS);
+    assert_int_equal(wf_stencil_slab_describe(s, &info), WF_SUCCESS);
+    assert_string_equal(info.variant, "time");
     assert_int_equal(wf_stencil_slab_read(s, p.out), WF_ERROR_INVALID_ARGUMENT);
     test_expect_errors(false);
     wf_stencil_slab_destroy(&s); /* with a pass under way */

@@ -1861,7 +1861,7 @@ WF_API wf_result wf_stencil_slab_create(wf_device *device, const wf_stencil_slab
 /* As the functions of the same names do for wf_himeno, but that the first pass, too, takes its
  * neighbours' planes: wf_stencil_slab_write leaves the boundary planes that it was given. Both it
  * and wf_stencil_slab_read move the part's own planes, of a block its own cells packed, and block.
- * A pass makes 1 to cut.steps steps, the same on all parts. */
+ * A pass makes 1 to cut.steps steps, the same on all parts; before one, _describe is not ready. */
 WF_API wf_result wf_stencil_slab_halos(wf_stencil_slab *slab, wf_halo *halo);
 WF_API wf_result wf_stencil_slab_bind_halos(wf_stencil_slab *slab, const wf_halo_bindings *halos);
 WF_API wf_result wf_stencil_slab_write(wf_stencil_slab *slab, const void *planes);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/command.h"
+#include "core/device.h"
 #include "core/heap.h"
 #include "core/params.h"
 #include "plan/fixed.h"
@@ -222,10 +223,16 @@ wf_result wf_spmv_update(wf_plan *plan, const void *values)
 wf_result wf_spmv_scale(wf_plan *plan, double alpha, double beta)
 {
     wfi_spmv_kept *kept = plan ? wfi_plan_kept(plan) : NULL;
-    if (!kept || !wfi_spmv_scale_fits(kept->type, alpha, beta))
+    if (!kept)
         return WF_ERROR_INVALID_ARGUMENT;
+    const wf_device *device = wfi_plan_device(plan);
+    if (wfi_device_usable(device, "wf_spmv_scale") != WF_SUCCESS)
+        return WF_ERROR_DEVICE_CLOSED;
+    if (!wfi_spmv_scale_fits(kept->type, alpha, beta))
+        return wfi_fail(&device->log, WF_ERROR_INVALID_ARGUMENT,
+                        "wf_spmv_scale: alpha and beta must be finite in the type of x and y");
     if (kept->unscaled && (alpha < 1 || alpha > 1 || beta < 0 || beta > 0))
-        return wfi_fail(&wfi_plan_device(plan)->log, WF_ERROR_UNSUPPORTED,
+        return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_spmv_scale: the plan is compiled for alpha 1 and beta 0; make it with "
                         "other factors, and then set any");
     for (uint32_t i = 0; i < wfi_plan_step_count(plan); i++)
@@ -238,6 +245,8 @@ wf_result wf_spmv_analysis_of(const wf_plan *plan, wf_spmv_analysis *analysis)
     const wfi_spmv_kept *kept = plan ? wfi_plan_kept(plan) : NULL;
     if (!kept || !analysis)
         return WF_ERROR_INVALID_ARGUMENT;
+    if (wfi_device_usable(wfi_plan_device(plan), "wf_spmv_analysis_of") != WF_SUCCESS)
+        return WF_ERROR_DEVICE_CLOSED;
     return wfi_params_write(analysis, &kept->analysis, sizeof kept->analysis)
                ? WF_SUCCESS
                : WF_ERROR_INVALID_ARGUMENT;
