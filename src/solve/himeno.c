@@ -4,6 +4,7 @@
 #include "core/params.h"
 #include "solve/himeno.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/heap.h"
@@ -185,7 +186,7 @@ static bool valid(const wf_himeno_params *p)
     return p->ni >= 3 && p->nj >= 3 && p->nk >= 3 && p->ni <= most && p->nj <= most &&
            p->nk <= most && is_part(p->nk, p->first_plane, p->planes) &&
            is_part(p->nj, p->first_row, p->rows) && is_part(p->ni, p->first_cell, p->cells) &&
-           (p->planes || (!p->rows && !p->cells));
+           (p->planes || (!p->rows && !p->cells)) && isfinite(p->omega);
 }
 
 uint64_t wf_himeno_memory(const wf_himeno_params *given)
@@ -302,8 +303,8 @@ wf_result wfi_himeno_prepare(wf_himeno *h, const char *function, const wf_himeno
         return WF_ERROR_INVALID_ARGUMENT;
     if (!valid(&h->params))
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT,
-                        "%s: ni, nj and nk must be between 3 and 2^30, and a subdomain's planes "
-                        "inner ones of the grid",
+                        "%s: ni, nj and nk must be between 3 and 2^30, a subdomain's planes "
+                        "inner ones of the grid, and omega finite",
                         function);
     if (!(h->params.omega > 0 || h->params.omega < 0))
         h->params.omega = 0.8f;

@@ -402,6 +402,9 @@ static void refuses_bad_requests(void **state)
     test_expect_errors(true);
     assert_int_equal(wf_himeno_create(device, &params, &h), WF_ERROR_INVALID_ARGUMENT);
     params = (wf_himeno_params){.size = sizeof params, .ni = 30, .nj = 30, .nk = 30};
+    params.omega = NAN;
+    assert_int_equal(wf_himeno_create(device, &params, &h), WF_ERROR_INVALID_ARGUMENT);
+    params.omega = 0;
     params.tuning = &tuning;
     assert_int_equal(wf_himeno_create(device, &params, &h), WF_ERROR_UNKNOWN_VARIANT);
     tuning = (wf_tuning){sizeof tuning, "march4", &odd, 1, false, 0};

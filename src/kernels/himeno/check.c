@@ -299,7 +299,7 @@ wf_result wf_himeno_check(const wf_himeno_params *given, const wf_himeno_arrays 
     if (wfi_params_read(&(wfi_log){0}, "wf_himeno_check", given, &read, sizeof read) !=
             WF_SUCCESS ||
         !p || !check || !gosa_error_over_bound || iterations == 0 || params->ni < 3 ||
-        params->nj < 3 || params->nk < 3)
+        params->nj < 3 || params->nk < 3 || !isfinite(params->omega))
         return WF_ERROR_INVALID_ARGUMENT;
     const bool default_omega = !(params->omega > 0 || params->omega < 0);
     reference r = {.start = start,
