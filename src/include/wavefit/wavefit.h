@@ -1756,7 +1756,7 @@ typedef enum wf_border {
     WF_BORDER_PERIODIC = 2   /* the grid wraps around */
 } wf_border;
 
-/* Bindings of a stencil plan. They must not overlap. IN is only read. */
+/* Bindings of a stencil plan, of ny nz whole rows each. They must not overlap. IN is only read. */
 enum { WF_STENCIL_IN = 0, WF_STENCIL_OUT = 1, WF_STENCIL_BINDINGS = 2 };
 
 /* A grid has nx cells in a row (contiguous), ny rows in a plane and nz planes. A cell's element is
