@@ -1,7 +1,8 @@
 /* Times many points of the tiled variants over drawn products, for whoever makes a model of them:
  *
- *   bench_points TYPE COUNT SEED SECONDS [M,N,K…] > points.csv
+ *   bench_points TYPE COUNT SEED SECONDS [--only VARIANT] [M,N,K…] > points.csv
  *
+ * --only: the points of this variant alone, beside the choice.
  * Products that are named take the place of drawn ones, of which those of at most 3e10 operations
  * (on a CPU device 3e8) are timed.
  * A line a point: the product, the variant, its constants, microseconds (least of a few samples;
@@ -186,6 +187,38 @@ static void add_matrix_units(const wfi_case_problem *problem, bench_point *point
     }
 }
 
+/* `outer`: work-items and columns for each of them that are at most twice as wide as C. */
+static void add_outer(const wfi_case_problem *problem, bench_point *points, uint32_t *count)
+{
+    static const uint32_t widths[] = {32, 64, 128}, heights[] = {1, 2, 4};
+    for (uint32_t x = 0; x < 3; x++)
+        for (uint32_t y = 0; y < 3; y++)
+            for (uint32_t columns = 1; columns <= 4; columns++)
+                for (uint32_t tile_m = 32; tile_m <= 128; tile_m *= 2)
+                    for (uint32_t rows = 1; rows <= 2; rows++) {
+                        const uint32_t wide = widths[x] * columns, items = widths[x] * heights[y];
+                        if (items < 64 || items > 256 || wide >= 2 * problem->b + 32 ||
+                            *count == MOST_POINTS)
+                            continue;
+                        bench_point *p = &points[(*count)++];
+                        *p = (bench_point){.variant = "outer", .us = -1};
+                        set(p, "local_x", widths[x]);
+                        set(p, "local_y", heights[y]);
+                        set(p, "tile_m", tile_m);
+                        set(p, "thread_m", rows);
+                        set(p, "thread_n", columns);
+                    }
+}
+
+static void keep_only(const char *variant, bench_point *points, uint32_t *count)
+{
+    uint32_t kept = 1; /* the choice is the first */
+    for (uint32_t i = 1; i < *count; i++)
+        if (strcmp(points[i].variant, variant) == 0)
+            points[kept++] = points[i];
+    *count = kept;
+}
+
 static uint32_t all_points(const wfi_case_problem *problem, bench_point *points)
 {
     static const char *const others[] = {NULL, "panel", "matvec", "register", "naive"};
@@ -199,6 +232,7 @@ static uint32_t all_points(const wfi_case_problem *problem, bench_point *points)
         add_tiles(problem, false, points, &count);
     if (problem->type == WF_TYPE_F32)
         add_tiles(problem, true, points, &count);
+    add_outer(problem, points, &count);
     return count;
 }
 
@@ -267,10 +301,13 @@ static void print(const wfi_case_problem *p, const bench_point *point, bool chos
     fflush(stdout);
 }
 
-static void run_problem(wf_device *device, wf_buffer *const buffers[3], const wfi_case_problem *p)
+static void run_problem(wf_device *device, wf_buffer *const buffers[3], const wfi_case_problem *p,
+                        const char *only)
 {
     static bench_point points[MOST_POINTS];
-    const uint32_t count = all_points(p, points);
+    uint32_t count = all_points(p, points);
+    if (only)
+        keep_only(only, points, &count);
     wf_bindings bindings = {.size = sizeof bindings};
     for (int i = 0; i < 3; i++)
         bindings.items[i].buffer = buffers[i];
@@ -296,15 +333,16 @@ static double flops(const wfi_case_problem *p)
     return 2.0 * (double)p->a * (double)p->b * (double)p->c * (double)(p->batch ? p->batch : 1);
 }
 
-/* The products that are named, or else drawn. */
-static uint32_t list_problems(int argc, char **argv, wf_type type, wfi_case_problem *problems)
+/* The products that are named from argument `first` on, or else drawn. */
+static uint32_t list_problems(int argc, char **argv, int first, wf_type type,
+                              wfi_case_problem *problems)
 {
     const wfi_drawn_request request = {strtoull(argv[3], NULL, 10), WF_FAMILY_MATMUL, &type,
                                        (uint32_t)strtoul(argv[2], NULL, 10)};
     uint32_t count = 0;
-    if (argc == 5)
+    if (argc == first)
         return wfi_drawn_suite(&request, problems);
-    for (int i = 5; i < argc && count < WFI_MOST_DRAWN; i++) {
+    for (int i = first; i < argc && count < WFI_MOST_DRAWN; i++) {
         char *at = argv[i];
         const uint64_t m = strtoull(at, &at, 10), n = strtoull(at + (*at == ','), &at, 10),
                        k = strtoull(at + (*at == ','), &at, 10);
@@ -318,14 +356,15 @@ static uint32_t list_problems(int argc, char **argv, wf_type type, wfi_case_prob
 int main(int argc, char **argv)
 {
     if (argc < 5) {
-        fprintf(stderr, "usage: bench_points TYPE COUNT SEED SECONDS [M,N,K…]\n");
+        fprintf(stderr, "usage: bench_points TYPE COUNT SEED SECONDS [--only VARIANT] [M,N,K…]\n");
         return 2;
     }
     wf_type type = WF_TYPE_F32;
     while (strcmp(wf_type_name(type), argv[1]) != 0 && type + 1 < WF_TYPE_COUNT)
         type++;
     static wfi_case_problem problems[WFI_MOST_DRAWN];
-    const uint32_t count = list_problems(argc, argv, type, problems);
+    const bool few = argc > 6 && strcmp(argv[5], "--only") == 0;
+    const uint32_t count = list_problems(argc, argv, few ? 7 : 5, type, problems);
     wf_device *device = NULL;
     wf_buffer *buffers[3] = {NULL, NULL, NULL};
     wf_result result = wf_device_create(NULL, &device);
@@ -340,7 +379,7 @@ int main(int argc, char **argv)
     const double end = wfi_host_seconds() + strtod(argv[4], NULL);
     for (uint32_t i = 0; i < count && result == WF_SUCCESS && wfi_host_seconds() < end; i++)
         if (flops(&problems[i]) <= (cpu ? MOST_FLOPS_CPU : MOST_FLOPS))
-            run_problem(device, buffers, &problems[i]);
+            run_problem(device, buffers, &problems[i], few ? argv[6] : NULL);
     if (result != WF_SUCCESS)
         fprintf(stderr, "%s\n", wf_result_string(result));
     for (int i = 0; i < 3; i++)

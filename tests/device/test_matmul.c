@@ -20,10 +20,11 @@ typedef struct shape {
 
 /* On the first shape, which is odd, every variant runs with every legal value of every parameter;
  * the second has whole vectors. */
-static const shape edge_shapes[] = {{37, 129, 71}, {64, 68, 60}, {1, 1, 1},   {1, 67, 33},
-                                    {67, 1, 33},   {13, 67, 71}, {68, 16, 60}};
+static const shape edge_shapes[] = {{37, 129, 71}, {64, 68, 60}, {1, 1, 1},    {1, 67, 33},
+                                    {67, 1, 33},   {13, 67, 71}, {68, 16, 60}, {37, 133, 19}};
 
-#define FOR_PANELS 5 /* shapes from this one on test variants of thin products alone */
+#define FOR_PANELS 5     /* shapes from this one on test variants of thin products alone, */
+#define FOR_SHORT_SUMS 7 /* and this one that of short sums, with as many columns as it has */
 
 /* Device and host copies of one product's operands. */
 typedef struct product {
@@ -180,7 +181,18 @@ static uint32_t most_points(const wfi_variant *variant, size_t edge)
         return edge >= FOR_PANELS ? 3 : 1;
     if (strcmp(variant->name, "subgroup_k") == 0)
         return edge <= 1 ? 3 : 1;
+    if (strcmp(variant->name, "outer") == 0)
+        return edge == FOR_SHORT_SUMS ? UINT32_MAX : 1;
     return edge == 0 || (edge == 1 && strcmp(variant->name, "vector") == 0) ? UINT32_MAX : 1;
+}
+
+/* Whether a shape is another case for the variant. */
+static bool has_use_for(const wfi_variant *variant, size_t edge)
+{
+    const bool thin = strcmp(variant->name, "matvec") == 0 || strcmp(variant->name, "panel") == 0;
+    if (edge == FOR_SHORT_SUMS)
+        return strcmp(variant->name, "outer") == 0;
+    return edge < FOR_PANELS || thin;
 }
 
 static void every_point_is_right(void **state)
@@ -197,9 +209,7 @@ static void every_point_is_right(void **state)
                                      .matmul = wfi_matmul_plain(p.size.m, p.size.n, p.size.k)};
         for (uint32_t v = 0; v < family->variant_count; v++) {
             const wfi_variant *variant = family->variants[v];
-            const bool thin =
-                strcmp(variant->name, "matvec") == 0 || strcmp(variant->name, "panel") == 0;
-            if (!variant->modules[WF_TYPE_F32] || (s >= FOR_PANELS && !thin))
+            if (!variant->modules[WF_TYPE_F32] || !has_use_for(variant, s))
                 continue;
             if (s == 0 || s >= FOR_PANELS || strcmp(variant->name, "matvec") == 0)
                 models += run_model(&p, variant, &problem);

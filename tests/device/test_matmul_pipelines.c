@@ -104,6 +104,8 @@ static wf_matmul_params params_of(const sample *s, const uint32_t *form)
                                .math = on_matrix_units(s->variant) ? WF_MATH_FAST : WF_MATH_EXACT};
     if (is_thin(s->variant))
         *(form[SIDE] ? &params.m : &params.n) = vectors[form[VECTORS]];
+    if (strcmp(s->variant->name, "outer") == 0)
+        params.k = 16; /* all its numbers of columns fit, in f64 too */
     if (strcmp(s->variant->name, "dispatch") == 0)
         params.m = params.n = 12;
     return params;

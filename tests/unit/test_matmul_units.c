@@ -182,7 +182,7 @@ static void choices_follow_rates(void **state)
 static void short_sums_are_for_matrix_units(void **state)
 {
     static const uint32_t sizes[][3] = {
-        {4636, 145, 54}, {16230, 362, 65}, {656, 6288, 16}, {4896, 707, 30}};
+        {4636, 145, 54}, {16230, 362, 65}, {656, 6288, 16}, {4896, 704, 30}};
     (void)state;
     wf_caps caps = device_of(WFI_NVIDIA);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -194,6 +194,22 @@ static void short_sums_are_for_matrix_units(void **state)
         assert_true(strcmp(plain, "vector") == 0 || strcmp(plain, "register") == 0);
         caps.cooperative_shape_count = shapes;
     }
+}
+
+/* Where rows of C are no vectors and sums are shorter still, work-items that store side by side are
+ * faster than matrix units. */
+static void shortest_sums_are_not_for_matrix_units(void **state)
+{
+    const wf_caps caps = device_of(WFI_NVIDIA);
+    (void)state;
+    assert_string_equal(
+        test_pick(&caps, WF_TYPE_F16, wfi_matmul_plain(1003, 6001, 15)).variant->name, "outer");
+    assert_string_equal(
+        test_pick(&caps, WF_TYPE_F16, wfi_matmul_plain(1003, 6001, 60)).variant->name,
+        "cooperative");
+    assert_string_equal(
+        test_pick(&caps, WF_TYPE_F16, wfi_matmul_plain(1003, 6000, 15)).variant->name,
+        "cooperative");
 }
 
 /* Who asks for plain tiles gets the model's values, and a search tries them. */
@@ -233,6 +249,7 @@ int main(void)
         cmocka_unit_test(waves_are_full),
         cmocka_unit_test(choices_follow_rates),
         cmocka_unit_test(short_sums_are_for_matrix_units),
+        cmocka_unit_test(shortest_sums_are_not_for_matrix_units),
         cmocka_unit_test(plain_tiles_can_be_forced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

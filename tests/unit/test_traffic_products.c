@@ -81,6 +81,30 @@ static void products_of_tiles(void **state)
     }
 }
 
+/* Tiles of 8 x 24, of which the last has four rows, and eight by two work-items: each loads its
+ * three columns of B, all load the rows of A together. */
+static void products_of_short_sums(void **state)
+{
+    enum { TILE = 8, X = 8, Y = 2, COLUMNS = 3 };
+    const wf_constant constants[] = {{"local_x", X},  {"local_y", Y},        {"tile_m", TILE},
+                                     {"thread_m", 1}, {"thread_n", COLUMNS}, {NULL, 0}};
+    (void)state;
+    const wfi_traffic t = traffic_of(product(), "outer", constants);
+    for (uint64_t row = 0; row < M; row += TILE) {
+        begin_group();
+        for (uint64_t item = 0; item < X * Y; item++)
+            for (uint64_t column = item % X; column < N; column += X)
+                for (uint64_t k = 0; k < K; k++)
+                    touch(M * K + k * N + column);
+        for (uint64_t r = row; r < row + TILE && r < M; r++)
+            for (uint64_t k = 0; k < K; k++)
+                touch(r * K + k);
+    }
+    assert_true(t.requested == (counted.items + M * N) * 4);
+    assert_true(t.groups == (counted.groups + M * N) * 4);
+    assert_true(t.stored == M * N * 4);
+}
+
 /* Waves of any number of work-groups, which take tiles of 4 x 4 in strips of two rows of tiles: the
  * elements that each wave touches, counted once. */
 static void products_of_waves(void **state)
@@ -414,7 +438,7 @@ int main(void)
         cmocka_unit_test(products_of_waves),          cmocka_unit_test(products_with_vectors),
         cmocka_unit_test(products_of_other_variants), cmocka_unit_test(products_of_words),
         cmocka_unit_test(products_past_a_panel),      cmocka_unit_test(products_of_copies),
-        cmocka_unit_test(products_of_shared_edges),
+        cmocka_unit_test(products_of_shared_edges),   cmocka_unit_test(products_of_short_sums),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

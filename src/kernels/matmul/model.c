@@ -12,7 +12,8 @@
 /* Of the rate at which a device multiplies and adds in tiles, the part that plain variants reach,
  * whose operations are the unit of times: 40 TFLOPS of an H100. */
 #define PLAIN_FRACTION 0.392
-#define MANY_MATRIX_TILES 6 /* of 64 x 128, for a compute unit */
+#define MANY_MATRIX_TILES 6  /* of 64 x 128, for a compute unit */
+#define MOST_STORED_STEPS 64 /* of a sum, beside which storing C decides */
 
 double wfi_matmul_units(const wf_caps *caps)
 {
@@ -51,14 +52,20 @@ double wfi_matmul_microsecond(const wfi_point *point)
              : 0;
 }
 
+bool wfi_matmul_stores_short(const wfi_matmul_problem *p)
+{
+    return !(wfi_matmul_vec4_bits(p) & 4) && p->k <= MOST_STORED_STEPS;
+}
+
 bool wfi_matmul_times_matrices(const wfi_point *point)
 {
     const wfi_problem *problem = point->problem;
     return wfi_matmul_rates_of(point) && point->caps->cooperative_matrix &&
            (problem->type == WF_TYPE_F16 || problem->type == WF_TYPE_BF16) &&
            !problem->matmul.varies &&
-           wfi_matmul_tile_count(&problem->matmul, 64, 128) <
-               MANY_MATRIX_TILES * wfi_matmul_units(point->caps);
+           (wfi_matmul_stores_short(&problem->matmul) ||
+            wfi_matmul_tile_count(&problem->matmul, 64, 128) <
+                MANY_MATRIX_TILES * wfi_matmul_units(point->caps));
 }
 
 double wfi_matmul_memory_time(const wfi_point *point)

@@ -20,8 +20,12 @@ const wfi_rates *wfi_matmul_rates_of(const wfi_point *point);
 double wfi_matmul_plain_rate(double multiply_adds);
 /* A microsecond in that unit; 0: the device's rates are not known. */
 double wfi_matmul_microsecond(const wfi_point *point);
+/* Whether storing C decides the time of tiles, also of many: its rows are no vectors, and sums are
+ * short. */
+bool wfi_matmul_stores_short(const wfi_matmul_problem *p);
 /* Whether products on matrix units are chosen by predicted times: the device's rates are known,
- * operands are f16 or bf16, and C has few enough tiles for their number to decide. */
+ * operands are f16 or bf16, and C has few enough tiles for their number to decide, or storing it
+ * does. */
 bool wfi_matmul_times_matrices(const wfi_point *point);
 /* Time where reading each operand once and writing C decide. */
 double wfi_matmul_memory_time(const wfi_point *point);

@@ -17,15 +17,15 @@
 #define MANY_TILES 6 /* of 64 x 128, for a compute unit */
 #define WAVE 32.0    /* work-items of a subgroup that a scheduler takes turns with */
 #define MOST_SPLIT_K 64
-#define LEAST_STEPS 64       /* of the sum, in each of split_k parts */
-#define MOST_GROUPS 8        /* for a compute unit, of a product whose sum is split */
-#define SHARERS 2            /* work-groups a compute unit that share tiles by stream-K */
-#define MOST_STORED_STEPS 64 /* of a sum, beside which storing C decides */
-#define SEEN_MEMORY 1.25     /* of the time that memory takes for operands that no cache holds */
-#define HIDDEN 0.1           /* of the time of work beside memory that takes longer */
-#define GATHERED_COST 0.5    /* of what the same elements cost where none are side by side */
-#define TURN 0.03            /* of a wave's time: slices of k add up four sums of each work-item */
-#define LEAST_REUSE 1000 /* times that an element is used, at least: bench/notes/matmul.md#loops */
+#define LEAST_STEPS 64    /* of the sum, in each of split_k parts */
+#define MOST_GROUPS 8     /* for a compute unit, of a product whose sum is split */
+#define SHARERS 2         /* work-groups a compute unit that share tiles by stream-K */
+#define LEAST_GATHERED 4  /* columns whose stores cost as much as gathered ones, at least */
+#define SEEN_MEMORY 1.25  /* of the time that memory takes for operands that no cache holds */
+#define HIDDEN 0.1        /* of the time of work beside memory that takes longer */
+#define GATHERED_COST 0.5 /* of what the same elements cost where none are side by side */
+#define TURN 0.03         /* of a wave's time: slices of k add up four sums of each work-item */
+#define LEAST_REUSE 1000  /* times that an element is used, at least: bench/notes/matmul.md#loops */
 
 static double units_of(const wfi_point *point)
 {
@@ -48,6 +48,11 @@ static bool knows_rates(const wfi_point *point)
            !problem->matmul.varies;
 }
 
+static bool stores_decide(const wfi_point *point)
+{
+    return knows_rates(point) && wfi_matmul_stores_short(&point->problem->matmul);
+}
+
 /* Lists of sizes have no blocks for products so thin: most of their tiles would be empty. */
 static bool is_thin(const wfi_matmul_problem *p)
 {
@@ -57,14 +62,8 @@ static bool is_thin(const wfi_matmul_problem *p)
 bool wfi_matmul_times_tiles(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    return knows_rates(point) &&
-           (is_thin(p) || wfi_matmul_tile_count(p, 64, 128) < MANY_TILES * units_of(point));
-}
-
-bool wfi_matmul_stores_decide(const wfi_point *point)
-{
-    const wfi_matmul_problem *p = &point->problem->matmul;
-    return knows_rates(point) && !(wfi_matmul_vec4_bits(p) & 4) && p->k <= MOST_STORED_STEPS;
+    return knows_rates(point) && (is_thin(p) || stores_decide(point) ||
+                                  wfi_matmul_tile_count(p, 64, 128) < MANY_TILES * units_of(point));
 }
 
 double wfi_matmul_start_time(const wfi_point *point)
@@ -123,6 +122,16 @@ static double words(const wfi_point *point)
     return point->problem->type == WF_TYPE_F64 ? 2 : 1;
 }
 
+/* Columns of a work-item whose elements of C are stored one by one, or side by side as quickly. */
+static double stored_columns(const wfi_point *point)
+{
+    const double columns = point->values[MATMUL_ID_THREAD_N];
+    if (!wfi_matmul_gathers(point))
+        return columns;
+    return stores_decide(point) ? fmax(GATHERED_COST * columns, LEAST_GATHERED)
+                                : GATHERED_COST * columns;
+}
+
 static work_group describe(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -135,7 +144,7 @@ static work_group describe(const wfi_point *point)
                  block = v[MATMUL_ID_THREAD_M] + v[MATMUL_ID_THREAD_N],
                  narrow = ((bits & 1 ? 0 : m) + (bits & 2 ? 0 : n)) / (m + n),
                  bytes = (m + n) * k * 4 * w, split_k = v[MATMUL_ID_SPLIT_K],
-                 columns = v[MATMUL_ID_THREAD_N] * (wfi_matmul_gathers(point) ? GATHERED_COST : 1);
+                 columns = stored_columns(point);
     work_group g = {.step = {[WFI_RATE_MULTIPLY_ADD] = m * n * k * w,
                              [WFI_RATE_LOAD_BYTE] = bytes,
                              [WFI_RATE_NARROW_BYTE] = bytes * narrow},

@@ -30,9 +30,6 @@ void wfi_matmul_tile_terms(const wfi_point *point, const wfi_rates *rates, doubl
 /* Time, in the unit of model.h, of such a point. */
 double wfi_matmul_tile_time(const wfi_point *point);
 
-/* Whether storing C decides the time of many tiles: its rows are no vectors, and sums are short. */
-bool wfi_matmul_stores_decide(const wfi_point *point);
-
 /* Blocks that predicted times decide between. */
 typedef struct wfi_matmul_blocks {
     const wfi_matmul_block *items;

@@ -454,8 +454,6 @@ static double fit_published_block(wfi_point *point)
     return wfi_matmul_published_block(point, &search);
 }
 
-#define NARROW_STORES 2 /* times that storing C takes by elements */
-
 static double fit(wfi_point *point)
 {
     const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
@@ -476,8 +474,7 @@ static double fit(wfi_point *point)
         return time;
     const double start = wfi_matmul_times_matrices(point) ? wfi_matmul_start_time(point) : 0;
     return fmax(wfi_matmul_least_plain_time(point),
-                start + (wfi_matmul_stores_decide(point) ? NARROW_STORES : 1) *
-                            fmax(time * GAIN, 1.3 * wfi_matmul_memory_time(point)));
+                start + fmax(time * GAIN, 1.3 * wfi_matmul_memory_time(point)));
 }
 
 static double expect(const wfi_point *point)

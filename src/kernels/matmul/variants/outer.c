@@ -1,0 +1,245 @@
+/* Short sums: work-items keep columns of B in registers and go down the rows of a tile. */
+#include <math.h>
+#include <string.h>
+
+#include "core/architectures.h"
+#include "core/arithmetic.h"
+#include "kernels/matmul/build.h"
+#include "kernels/matmul/matmul.h"
+#include "kernels/matmul/model.h"
+#include "kernels/matmul/tile.h"
+#include "kernels/matmul/tile_time.h"
+#include "kernels/matmul/traffic.h"
+#include "kernels/matmul/variants/list.h"
+#include "profiles/matmul.h"
+
+static const uint32_t local_x[] = {32, 64, 128}, local_y[] = {1, 2, 4},
+                      tiles_m[] = {16, 32, 64, 128}, threads_m[] = {1, 2, 4},
+                      threads_n[] = {1, 2, 3, 4};
+
+static const wfi_parameter parameters[] = {
+    {"local_x", MATMUL_ID_LOCAL_X, 32, WFI_COUNT(local_x), local_x,
+     "work-items along the columns of C"},
+    {"local_y", MATMUL_ID_LOCAL_Y, 2, WFI_COUNT(local_y), local_y,
+     "work-items along the rows of C"},
+    {"tile_m", MATMUL_ID_TILE_M, 16, WFI_COUNT(tiles_m), tiles_m,
+     "rows of C a work-group computes"},
+    {"thread_m", MATMUL_ID_THREAD_M, 1, WFI_COUNT(threads_m), threads_m,
+     "rows of C a work-item computes at a time"},
+    {"thread_n", MATMUL_ID_THREAD_N, 1, WFI_COUNT(threads_n), threads_n,
+     "columns of C a work-item computes, which it keeps of B"},
+};
+
+#define MOST_KEPT 128 /* elements of B, of 32 bits, that a work-item has registers for */
+
+static uint32_t words(const wfi_point *point)
+{
+    return point->problem->type == WF_TYPE_F64 ? 2 : 1;
+}
+
+/* Steps of the sum, in fours. */
+static uint64_t kept(const wfi_point *point)
+{
+    return (point->problem->matmul.k + 3) / 4 * 4;
+}
+
+static bool sizes_positive(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[MATMUL_ID_LOCAL_X] >= 1 && v[MATMUL_ID_LOCAL_X] <= 1024 && v[MATMUL_ID_LOCAL_Y] >= 1 &&
+           v[MATMUL_ID_LOCAL_Y] <= 1024 && v[MATMUL_ID_TILE_M] >= 1 &&
+           v[MATMUL_ID_TILE_M] <= 1024 && v[MATMUL_ID_THREAD_M] >= 1 &&
+           v[MATMUL_ID_THREAD_M] <= 8 && v[MATMUL_ID_THREAD_N] >= 1 && v[MATMUL_ID_THREAD_N] <= 8;
+}
+
+static bool rows_whole(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return v[MATMUL_ID_TILE_M] % (v[MATMUL_ID_LOCAL_Y] * v[MATMUL_ID_THREAD_M]) == 0;
+}
+
+static bool columns_are_kept(const wfi_point *point)
+{
+    return kept(point) * point->values[MATMUL_ID_THREAD_N] * words(point) <= MOST_KEPT;
+}
+
+static const wfi_constraint constraints[] = {
+    {"local_x and local_y must be between 1 and 1024, tile_m too, thread_m and thread_n between 1 "
+     "and 8",
+     sizes_positive},
+    {"tile_m must be a multiple of local_y x thread_m, since work-items go down it in whole steps",
+     rows_whole},
+    {"k, in fours, x thread_n must be at most 128 (64 in f64), since a work-item keeps so much of "
+     "B in registers",
+     columns_are_kept},
+};
+
+static void group_size(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = point->values[MATMUL_ID_LOCAL_X];
+    size[1] = point->values[MATMUL_ID_LOCAL_Y];
+    size[2] = 1;
+}
+
+static uint64_t shared_bytes(const wfi_point *point)
+{
+    return point->values[MATMUL_ID_TILE_M] * kept(point) *
+           wfi_matmul_sum_size(point->problem->type);
+}
+
+static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
+{
+    wfi_matmul_constants(point, desc);
+    wfi_pipeline_constant(desc, MATMUL_ID_KEPT, (uint32_t)kept(point));
+}
+
+static uint32_t tile_n(const wfi_point *point)
+{
+    return point->values[MATMUL_ID_LOCAL_X] * point->values[MATMUL_ID_THREAD_N];
+}
+
+/* ---------------------------------------------------------------------------------------- model */
+
+#define MOST_STEPS 64  /* of the sum */
+#define ROWS_AT_ONCE 2 /* of a work-item */
+#define MOST_COLUMNS 2 /* of a work-item */
+#define LEAST_ITEMS 64 /* of a work-group */
+#define MOST_ITEMS 256
+#define LOADS 2          /* for which a work-group waits, one after the other: columns, rows */
+#define SEEN_MEMORY 1.25 /* of the time that memory takes, as of tiles */
+
+static uint32_t registers(const wfi_point *point)
+{
+    const uint32_t *v = point->values, rows = v[MATMUL_ID_THREAD_M],
+                   columns = v[MATMUL_ID_THREAD_N];
+    return ((uint32_t)kept(point) * columns + rows * columns + 4 * rows) * words(point) +
+           WFI_OTHER_REGISTERS + WFI_OTHER_REGISTERS / 2;
+}
+
+/* Work-groups that a compute unit holds, as of tiles. */
+static double resident(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    const double items = v[MATMUL_ID_LOCAL_X] * v[MATMUL_ID_LOCAL_Y],
+                 most = wfi_unit_of(point->caps).items,
+                 all = wfi_matmul_profile_of(point->caps)->unit_registers;
+    double groups = floor((double)point->caps->max_shared_bytes / (double)shared_bytes(point));
+    if (all > 0)
+        groups = fmin(groups, floor(all / (items * ceil(registers(point) / 8.0) * 8)));
+    if (most > 0)
+        groups = fmin(groups, floor(most / items));
+    return fmax(groups, 1);
+}
+
+/* By a device's rates, microseconds. Each wave of work-groups waits for its loads; multiply-adds,
+ * reads of shared memory and stores of a compute unit's work-groups follow each other. */
+static double predicted(const wfi_point *point, const wfi_rates *r)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint32_t *v = point->values;
+    const double units = wfi_matmul_units(point->caps), w = words(point), k = (double)kept(point),
+                 m = v[MATMUL_ID_TILE_M], n = tile_n(point),
+                 items = v[MATMUL_ID_LOCAL_X] * v[MATMUL_ID_LOCAL_Y],
+                 groups = wfi_matmul_tile_count(p, m, n),
+                 shared = r->of[w > 1 ? WFI_RATE_SHARED_BYTE_F64 : WFI_RATE_SHARED_BYTE];
+    const double loads = k * v[MATMUL_ID_THREAD_N] + m * k / items,
+                 wait = LOADS * loads * r->of[WFI_RATE_NARROW_WAIT],
+                 group = w * (m * n * k * r->of[WFI_RATE_MULTIPLY_ADD] +
+                              m * v[MATMUL_ID_LOCAL_X] * k * 4 * shared +
+                              m * n * r->of[WFI_RATE_OUTPUT]),
+                 work =
+                     ceil(groups / (units * resident(point))) * wait + ceil(groups / units) * group,
+                 memory = SEEN_MEMORY * wfi_matmul_least_bytes(point->problem) *
+                          r->of[WFI_RATE_MEMORY_BYTE];
+    return r->of[WFI_RATE_START] + fmax(memory, work);
+}
+
+/* Longer sums and sizes that vary were not measured. */
+static bool is_timed(const wfi_point *point)
+{
+    return wfi_matmul_rates_of(point) && !point->problem->matmul.varies &&
+           point->problem->matmul.k <= MOST_STEPS;
+}
+
+static double expect(const wfi_point *point)
+{
+    return is_timed(point)
+               ? predicted(point, wfi_matmul_rates_of(point)) * wfi_matmul_microsecond(point)
+               : -1;
+}
+
+static bool has_measured_size(const wfi_point *point)
+{
+    const uint32_t items = point->values[MATMUL_ID_LOCAL_X] * point->values[MATMUL_ID_LOCAL_Y];
+    return items >= LEAST_ITEMS && items <= MOST_ITEMS && wfi_point_legal(point, NULL);
+}
+
+/* Every size of work-group and of tile, with one column of a work-item and with two: with three and
+ * four an H200 took up to 1.6 times what is predicted. */
+static double fit(wfi_point *point)
+{
+    static const uint32_t rows[] = {32, 64, 128};
+    const uint32_t each = WFI_COUNT(local_x) * WFI_COUNT(local_y) * WFI_COUNT(rows);
+    wfi_point trial = *point;
+    uint32_t *v = trial.values;
+    double least = -1;
+    v[MATMUL_ID_THREAD_M] = ROWS_AT_ONCE;
+    for (uint32_t i = 0; i < MOST_COLUMNS * each && is_timed(point); i++) {
+        v[MATMUL_ID_LOCAL_X] = local_x[i % WFI_COUNT(local_x)];
+        v[MATMUL_ID_LOCAL_Y] = local_y[i / WFI_COUNT(local_x) % WFI_COUNT(local_y)];
+        v[MATMUL_ID_TILE_M] = rows[i / (WFI_COUNT(local_x) * WFI_COUNT(local_y)) % WFI_COUNT(rows)];
+        v[MATMUL_ID_THREAD_N] = 1 + i / each;
+        if (!has_measured_size(&trial))
+            continue;
+        const double time = expect(&trial);
+        if (least < 0 || time < least) {
+            least = time;
+            memcpy(point->values, v, sizeof trial.values);
+        }
+    }
+    return least;
+}
+
+/* -------------------------------------------------------------------------------------- traffic */
+
+/* A tile of A is read by its work-group, columns of B by each of the work-items along the rows. */
+static void traffic(const wfi_point *point, wfi_traffic *out)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint32_t *v = point->values;
+    const double m = v[MATMUL_ID_TILE_M], n = tile_n(point);
+    const double size = (double)wf_type_size(point->problem->type);
+    const double again = size * (double)p->k * (double)p->n * ceil((double)p->m / m) *
+                         (double)p->batch * (v[MATMUL_ID_LOCAL_Y] - 1);
+    wfi_matmul_tiled_traffic(point, m, n, 0, out);
+    out->requested += again;
+    out->shared = 0;
+}
+
+static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
+{
+    return wfi_matmul_build(
+        plan, point, params,
+        (wfi_matmul_tile){.m = point->values[MATMUL_ID_TILE_M], .n = tile_n(point)});
+}
+
+const wfi_variant wfi_matmul_outer = {
+    .name = "outer",
+    .summary = "short sums: columns of B stay in registers, rows of A in shared memory, and "
+               "work-items side by side write C",
+    .source = "",
+    .modules = WFI_MODULES_matmul_outer,
+    .parameter_count = WFI_COUNT(parameters),
+    .parameters = parameters,
+    .constraint_count = WFI_COUNT(constraints),
+    .constraints = constraints,
+    .storage_buffers = WF_MATMUL_BINDINGS,
+    .push_bytes = sizeof(wfi_matmul_push),
+    .shared_bytes = shared_bytes,
+    .group_size = group_size,
+    .constants = constants,
+    .fit = fit,
+    .expect = expect,
+    .traffic = traffic,
+    .build = build,
+};
