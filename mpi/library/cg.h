@@ -74,8 +74,8 @@ static inline bool wfi_cg_has_u(const wfi_mpi_cg *c)
     return c->params->precondition != WF_PRECONDITION_NONE;
 }
 
-/* cg_fused.c (iterations: cg_fused_run.c) and cg_pipelined.c: the vectors and kernels of a form, of which a rank without rows
- * has none; r, as large as the layout of y, is written. */
+/* cg_fused.c (iterations: cg_fused_run.c) and cg_pipelined.c: the vectors and kernels of a form, of
+ * which a rank without rows has none; r, as large as the layout of y, is written. */
 wf_result wfi_mpi_cg_open_fused(wfi_mpi_cg *c, const void *r);
 wf_result wfi_mpi_cg_open_pipelined(wfi_mpi_cg *c, const void *r);
 void wfi_mpi_cg_close_fused(wfi_mpi_cg *c);

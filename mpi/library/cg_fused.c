@@ -1,5 +1,5 @@
-/* The vectors and kernels of the form of Chronopoulos and Gear, which are those of one device's solve
- * (wf_cg_step_plan), and the pieces that updates are made in. */
+/* The vectors and kernels of the form of Chronopoulos and Gear, which are those of one device's
+ * solve (wf_cg_step_plan), and the pieces that updates are made in. */
 #include <stdlib.h>
 #include <string.h>
 

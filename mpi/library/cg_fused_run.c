@@ -1,6 +1,6 @@
-/* Iterations of the form of Chronopoulos and Gear: the product w = A u goes first, which leaves most
- * of its dot product, and one kernel updates all vectors. A long update is made in pieces, behind
- * which the exchange is hidden (docs/mpi.md). */
+/* Iterations of the form of Chronopoulos and Gear: the product w = A u goes first, which leaves
+ * most of its dot product, and one kernel updates all vectors. A long update is made in pieces,
+ * behind which the exchange is hidden (docs/mpi.md). */
 #include "cg.h"
 
 static wfi_place place_of_u(const wfi_mpi_cg *c)

@@ -124,9 +124,10 @@ wf_result wfi_mpi_product(wf_mpi_matrix *m, wfi_place x, wfi_place y, wf_result 
                           wf_mpi_times *times);
 
 /* The two halves of a product, between which a caller gives other work. The first one gives the
- * packing of what others need of x to the queue, to be submitted by the caller. The second one gives
- * the inside at once, or, where `busy` is not 0, when the halo is there, so that the device takes
- * it while it multiplies, or when it has ended the execution `busy`, whichever comes first. */
+ * packing of what others need of x to the queue, to be submitted by the caller. The second one
+ * gives the inside at once, or, where `busy` is not 0, when the halo is there, so that the device
+ * takes it while it multiplies, or when it has ended the execution `busy`, whichever comes
+ * first. */
 wf_result wfi_mpi_product_pack(wf_mpi_matrix *m, wfi_place x);
 wf_result wfi_mpi_product_multiply(wf_mpi_matrix *m, wfi_place x, wfi_place y, uint64_t busy,
                                    wf_result own, wf_mpi_times *times);

@@ -173,7 +173,8 @@ static wf_result pass_end(void *part, double *seconds)
     return wf_stencil_slab_pass_end(part, seconds);
 }
 
-/* About what the part needs, twice with its neighbours' cells; of more than any device has, that. */
+/* About what the part needs, twice with its neighbours' cells; of more than any device has, so
+ * much. */
 static uint64_t bytes_of(const wf_mpi_stencil *s, const uint32_t begin[3], const uint32_t end[3])
 {
     double bytes = 2.0 * (double)wf_type_size(s->grid.type);
