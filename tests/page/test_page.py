@@ -142,6 +142,13 @@ def targets_are_shown(browser):
     check("a bar is the predicted time", bars == [wanted], bars)
     check("a target that is refused says why", "does not know the chip" in browser.evaluate(
         "document.querySelector('#targets table').textContent"))
+    said = browser.evaluate("document.querySelector('#targets').textContent")
+    check("what a target's variant has stands below", all(
+        row["constants"] in said for row in rows if "constants" in row))
+    lives = [row["kernel"]["live_registers"] for row in rows
+             if "live_registers" in row.get("kernel", {})]
+    check("registers of a whole thread are said to be live", lives and all(
+        f"{live} live" in said for live in lives))
 
 
 def devices_are_compared(browser):

@@ -211,6 +211,7 @@ expect 2 'is none of amd:polaris10' explain matmul --target 'amd:../x'
 expect 2 'is none of amd:polaris10' compare matmul --targets amd:navi31,nvidia:h100
 expect 2 'device does not go with it' compare matmul --device 0
 expect 3 "'./dev" compare matmul --targets intel:dg2
+check 'where nothing is compared, nothing is explained' sh -c '! grep -q Bytes out'
 for radv in /usr/share/vulkan/icd.d/radeon_icd*.json; do
     [ -f "$radv" ] && [ -z "${WAVEFIT_TEST_BRIEF:-}" ] || continue
     expect 0 'VGPRs +[1-9]' explain matmul --shape 1024x1024x1024 --target amd:navi31 \
@@ -240,6 +241,8 @@ if [ -f "$drivers/libintel_noop_drm_shim.so" ] && [ -z "${WAVEFIT_TEST_BRIEF:-}"
     export WAVEFIT_DRIVERS=$drivers
     expect 0 'DG2' explain matmul --shape 1024x1024x1024 --target intel:dg2
     check 'the shim says nothing of its own' sh -c '! grep Unknown err'
+    expect 0 '^ +8 +256 +[1-9][0-9]* live ' sweep matmul --variant register --over tile_k \
+        --target intel:dg2
     # By the chip's number, as the product that its data sheet is of.
     expect 0 'subgroups a multiprocessor' explain spmv --matrix poisson27:8 --target nvk:172 \
         --json nvk.json

@@ -151,6 +151,27 @@ uint32_t wfi_study_live_registers(const wf_kernel_info *kernel)
     return 0;
 }
 
+bool wfi_study_tells_spills(const wf_kernel_info *kernel)
+{
+    static const char *const words[] = {"pill", "STP Count", "SLM Size", "cratch"};
+    for (uint32_t i = 0; i < kernel->statistic_count; i++)
+        for (size_t w = 0; w < WFI_COUNT(words); w++)
+            if (strstr(kernel->statistics[i].name, words[w]))
+                return true;
+    return false;
+}
+
+void wfi_study_registers(const wf_kernel_info *kernel, char *text, size_t bytes)
+{
+    const uint32_t live = wfi_study_live_registers(kernel);
+    if (kernel->registers)
+        snprintf(text, bytes, "%u", kernel->registers);
+    else if (live)
+        snprintf(text, bytes, "%u live", live);
+    else
+        snprintf(text, bytes, "-");
+}
+
 /* Work-groups that the device holds at once; a target's units are those of its data sheet. 0: not
  * known. */
 static double wave_groups(const wfi_session *session, const wf_kernel_info *kernel)

@@ -46,6 +46,10 @@ void wfi_study_bytes(const wfi_session *session, wfi_result_case *out);
 /* Registers of a whole thread that are live, where a compiler tells these and not those of a
  * work-item, as Intel's; else 0. */
 uint32_t wfi_study_live_registers(const wf_kernel_info *kernel);
+/* Whether the compiler says how many registers it keeps in memory, by any name. */
+bool wfi_study_tells_spills(const wf_kernel_info *kernel);
+/* "96", "96 live" of a whole thread, or "-" where the compiler tells of none. */
+void wfi_study_registers(const wf_kernel_info *kernel, char *text, size_t bytes);
 /* The estimated occupancy of the plan's kernel, where it is known. */
 void wfi_study_occupancy(const wf_caps *caps, wfi_result_case *out);
 

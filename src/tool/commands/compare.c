@@ -128,13 +128,18 @@ static void print(const wfi_study *study, const wfi_target_row *rows, uint32_t c
     static const char *const heading[] = {"target",    "registers", "spilled",   "instructions",
                                           "occupancy", "bytes",     "predicted", "set by"};
     static wfi_table table = {.columns = 8, .right = 0x7e};
+    uint32_t compiled = 0;
     wfi_line(4, "%s %s %s: compiled only, nothing ran", wf_family_name(study->family), study->name,
              wf_type_name(study->type));
     putchar('\n');
     wfi_table_headings(&table, heading, 8);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++) {
         add_row(&table, &rows[i]);
+        compiled += rows[i].compiled;
+    }
     wfi_table_print(&table);
+    if (compiled == 0)
+        return;
     putchar('\n');
     for (uint32_t i = 0; i < count; i++)
         print_choice(&rows[i]);

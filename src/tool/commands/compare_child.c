@@ -69,17 +69,6 @@ static int hear(const wfi_starter *starter, char *text, char *argv[MOST_ARGUMENT
     return (int)count;
 }
 
-/* Whether the compiler says how many registers it keeps in memory, by any name. */
-static bool tells_spills(const wf_kernel_info *kernel)
-{
-    static const char *const words[] = {"pill", "STP Count", "SLM Size", "cratch"};
-    for (uint32_t i = 0; i < kernel->statistic_count; i++)
-        for (size_t w = 0; w < WFI_COUNT(words); w++)
-            if (strstr(kernel->statistics[i].name, words[w]))
-                return true;
-    return false;
-}
-
 static void fill_row(const wfi_session *session, const wfi_result_case *c, wfi_target_row *row)
 {
     const wf_kernel_info *kernel = &c->plan.kernel;
@@ -94,7 +83,7 @@ static void fill_row(const wfi_session *session, const wfi_result_case *c, wfi_t
     row->subgroup_size = kernel->subgroup_size;
     row->registers = kernel->registers;
     row->live = wfi_study_live_registers(kernel);
-    row->spills_told = tells_spills(kernel);
+    row->spills_told = wfi_study_tells_spills(kernel);
     row->spilled = kernel->spilled;
     row->instructions = wfi_instruction_count(kernel);
     row->shared_bytes = (double)kernel->shared_bytes;

@@ -179,11 +179,12 @@ void wfi_ladder_print_compiled(const wfi_session *session, const wfi_ladder *lad
             wfi_table_note(&table, row, 2, "%s: %s", wfi_status_name(c->status), c->reason);
             continue;
         }
-        if (k->registers)
-            wfi_table_set(&table, row, 2, "%u", k->registers);
-        else if (wfi_study_live_registers(k))
-            wfi_table_set(&table, row, 2, "%u live", wfi_study_live_registers(k));
-        wfi_table_set(&table, row, 3, "%u", k->spilled);
+        wfi_study_registers(k, text, sizeof text);
+        wfi_table_set(&table, row, 2, "%s", text);
+        if (wfi_study_tells_spills(k))
+            wfi_table_set(&table, row, 3, "%u", k->spilled);
+        else
+            wfi_table_set(&table, row, 3, "-");
         wfi_table_set(&table, row, 4, "%llu", (unsigned long long)k->shared_bytes);
         if (isfinite(c->occupancy)) {
             wfi_table_set(&table, row, 5, "%.0f %%", c->occupancy * 100);

@@ -191,12 +191,10 @@ static void add_bar(wfi_table *table, int row, int column, double fraction, cons
     wfi_table_set(table, row, column, "%s%s", bar, behind);
 }
 
-/* "-": the compiler tells of none. */
 static void add_registers(wfi_table *table, int row, const wf_kernel_info *kernel)
 {
-    char text[32] = "-";
-    if (kernel->registers)
-        snprintf(text, sizeof text, "%u", kernel->registers);
+    char text[32];
+    wfi_study_registers(kernel, text, sizeof text);
     if (kernel->spilled)
         wfi_table_set(table, row, 2, "%s, %u spilled", text, kernel->spilled);
     else

@@ -110,7 +110,9 @@ function targetsTable(rows, name) {
     value: (row) => number(of(row)) });
   return table([
     { title: "target", pin: true, cell: (row) => text(row.target) },
-    count("registers", (row) => kernel(row).registers ?? kernel(row).live_registers),
+    { title: "registers", number: true, cell: (row) => text(kernel(row).registers
+      ?? (kernel(row).live_registers ? `${kernel(row).live_registers} live` : undefined)),
+      value: (row) => number(kernel(row).registers ?? kernel(row).live_registers) },
     count("spilled", (row) => kernel(row).spilled),
     count("instructions", (row) => kernel(row).instructions),
     { title: "occupancy", number: true, cell: (row) => (number(kernel(row).occupancy) === null ? ""
@@ -122,9 +124,15 @@ function targetsTable(rows, name) {
       value: (row) => number(predicted(row).us) },
     { title: "set by", cell: (row) => text(predicted(row).set_by) },
     { title: "for", cell: (row) => text(predicted(row).product) },
-    { title: "variant", wide: true, cell: (row) => text(row.refused)
-      || `${text(row.variant)} ${text(row.constants)}` },
+    { title: "variant", wide: rows.some((row) => row.refused),
+      cell: (row) => text(row.refused) || text(row.variant) },
   ], rows, name).node;
+}
+
+// Below the table, whose rows they would make many lines high.
+function targetChoices(rows) {
+  return rows.filter((row) => !row.refused).map((row) => element("p", { class: "files" },
+    `${text(row.target)}: ${text(row.variant)} ${text(row.constants)}`));
 }
 
 function targetsSection() {
@@ -147,6 +155,6 @@ function targetsSection() {
         scales: { x: spanning("µs", timed.map((row) => row.predicted.us)),
           y: { ticks: { autoSkip: false } } } } }),
       false, barHeight(timed.length, 1));
-    card.append(targetsTable(rows, `Targets, ${name}`));
+    card.append(targetsTable(rows, `Targets, ${name}`), ...targetChoices(rows));
   }
 }
