@@ -14,6 +14,7 @@
     "AMD instruction set guides; LLVM AMDGPU target: register and LDS allocation granules"
 #define INTEL_GUIDE "Intel, oneAPI GPU Optimization Guide: Intel Xe GPU architecture"
 #define INTEL_GEN9 "Intel, The Compute Architecture of Intel Processor Graphics Gen9 (2015)"
+#define INTEL_HD_530 "Intel, product specifications of HD Graphics 530 (clock, memory)"
 #define MESA_IR3                                                                                   \
     "Mesa, freedreno device table (reg_size_vec4, wave_granularity) and ir3 (16 waves, 64 "        \
     "lanes); "                                                                                     \
@@ -66,14 +67,16 @@
     }
 /* Intel: a hardware thread has 128 registers, whatever a kernel uses of them; from Xe-HPG on half
  * as many threads can have 256 each. */
-#define INTEL_ROW(id, label, parts, lanes, engines, threads, words, doubles, shared, fma, text)    \
+#define INTEL_PARTS(id, label, parts, lanes, engines, threads, words, doubles, shared, fma, text)  \
+    .name = "intel:" id, .generation = label, .vendor_id = WFI_INTEL, .name_pieces = parts,        \
+    .unit = (doubles) ? "Xe core" : "subslice", .wave_doubles = doubles, .wave = lanes,            \
+    .simds = engines, .simd_waves = threads, .unit_groups = 16,                                    \
+    .simd_registers = (threads) * (words), .wave_words = words,                                    \
+    .lane_registers = (words) / (lanes), .unit_shared = (shared)*1024, .shared_step = 1024,        \
+    .unit_fma = fma, .source = text
+#define INTEL_ROW(...)                                                                             \
     {                                                                                              \
-        .name = "intel:" id, .generation = label, .vendor_id = WFI_INTEL, .name_pieces = parts,    \
-        .unit = (doubles) ? "Xe core" : "subslice", .wave_doubles = doubles, .wave = lanes,        \
-        .simds = engines, .simd_waves = threads, .unit_groups = 16,                                \
-        .simd_registers = (threads) * (words), .wave_words = words,                                \
-        .lane_registers = (words) / (lanes), .unit_shared = (shared)*1024, .shared_step = 1024,    \
-        .unit_fma = fma, .source = text                                                            \
+        INTEL_PARTS(__VA_ARGS__)                                                                   \
     }
 /* Adreno: 16 waves of 64 an SP. */
 #define ADRENO_ROW(id, label, parts, vec4, granularity, shared, fma)                               \
@@ -153,6 +156,12 @@ static const wfi_architecture table[] = {
               true, 128, 128, INTEL_GUIDE),
     INTEL_ROW("xe-lp", "Xe-LP", "Iris(R) Xe|TGL|ADL|RPL|RKL|DG1|UHD Graphics 7", 8, 16, 7, 1024,
               false, 128, 128, INTEL_GUIDE),
+    /* 24 execution units beside a processor's two channels of memory. */
+    {INTEL_PARTS("gen9-gt2", "Gen9 with three subslices",
+                 "SKL GT2|KBL GT2|AML GT2|CFL GT2|WHL GT2|CML GT2|HD Graphics 520|HD Graphics 530|"
+                 "HD Graphics 620|HD Graphics 630",
+                 16, 8, 7, 1024, false, 64, 64, INTEL_GEN9 "; " INTEL_HD_530),
+     .device_units = 3, .flops_a_byte = 2.0 * 3 * 64 * 1150e6 / 34.1e9},
     INTEL_ROW("gen9", "Gen9 to Gen11",
               "UHD Graphics 6|HD Graphics 5|HD Graphics 6|Iris(R) Plus|SKL|KBL|CFL|ICL|APL|GLK", 16,
               8, 7, 1024, false, 64, 64, INTEL_GEN9),
@@ -318,11 +327,8 @@ static bool is_named(const wfi_architecture *a, const char *name, int pass)
 /* How drivers name the GPUs that targets of the tool name otherwise (tool/cli/targets.def). */
 static const struct {
     const char *begin, *device;
-} targets[] = {{"adreno:", "Adreno (TM) "},
-               {"mali:", "Mali-"},
-               {"v3d:", "V3D "},
-               {"nvk:turing", "RTX 20"},
-               {"nvk:ampere", "RTX 30"}};
+} targets[] = {{"adreno:", "Adreno (TM) "}, {"mali:", "Mali-"},       {"v3d:", "V3D "},
+               {"intel:skl", "SKL GT2"},    {"nvk:turing", "RTX 20"}, {"nvk:ampere", "RTX 30"}};
 
 /* A target's name as its driver names the device; others as they are. */
 static const char *device_of(const char *name, char *text, size_t bytes)
@@ -365,6 +371,7 @@ wfi_unit wfi_unit_of(const wf_caps *caps)
                       .shared_bytes = a->unit_shared,
                       .fma = a->unit_fma,
                       .counted = a->counted_units ? a->counted_units : 1,
+                      .flops_a_byte = a->flops_a_byte,
                       .shared_is_memory = a->shared_is_memory};
 }
 

@@ -32,6 +32,7 @@ typedef struct wfi_architecture {
     uint32_t shared_step;    /* a work-group's bytes are rounded up to a multiple */
     uint32_t shared_reserved; /* bytes a work-group loses */
     uint32_t unit_fma;        /* f32 multiply-adds a clock */
+    double flops_a_byte;      /* f32 at most, over memory's bandwidth; 0: products differ */
     bool shared_is_memory;    /* shared memory is ordinary cached memory */
     const char *source;
 } wfi_architecture;
@@ -57,6 +58,7 @@ typedef struct wfi_unit {
     uint32_t shared_bytes;   /* of shared memory, of all of them */
     uint32_t fma;            /* f32 multiply-adds a clock */
     uint32_t counted;        /* of wf_caps.compute_units that make a unit; at least 1 */
+    double flops_a_byte;     /* f32 at most, over memory's bandwidth; 0: products differ */
     bool shared_is_memory;
 } wfi_unit;
 

@@ -13,12 +13,12 @@ wfi_units wfi_published_units(const wf_caps *caps)
 {
     const wfi_matmul_profile *profile = wfi_matmul_profile_of(caps);
     const wfi_unit unit = wfi_unit_of(caps);
-    const double count = ceil((double)wfi_units_of(caps) / unit.counted);
+    const double count = ceil((double)wfi_units_of(caps) / unit.counted),
+                 balance = unit.flops_a_byte > 0 ? unit.flops_a_byte : profile->flops_a_byte;
     return (wfi_units){.count = count,
                        .lanes = unit.fma,
                        .clock_mhz = profile->clock_mhz,
-                       .memory_us =
-                           profile->flops_a_byte / (2 * count * unit.fma * profile->clock_mhz)};
+                       .memory_us = balance / (2 * count * unit.fma * profile->clock_mhz)};
 }
 
 double wfi_published_held(const wfi_unit *unit, double items, double registers, double shared)

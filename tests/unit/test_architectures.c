@@ -47,7 +47,10 @@ static void names_are_found(void **state)
         {0x1002, "AMD Radeon 8060S (RADV GFX1151)", "amd:rdna3"},
         {0x1002, "AMD Radeon 890M Graphics (RADV GFX1150)", "amd:rdna3-small"},
         {0x8086, "Intel(R) Arc(TM) A770 Graphics (DG2)", "intel:xe-hpg"},
-        {0x8086, "Intel(R) UHD Graphics 630 (CFL GT2)", "intel:gen9"},
+        {0x8086, "Intel(R) UHD Graphics 630 (CFL GT2)", "intel:gen9-gt2"},
+        {0x8086, "Intel(R) HD Graphics 530", "intel:gen9-gt2"},
+        {0x8086, "Intel(R) UHD Graphics 605 (GLK 3x6)", "intel:gen9"},
+        {0x8086, "Intel(R) HD Graphics 510 (SKL GT1)", "intel:gen9"},
         {0x8086, "Intel(R) Graphics (LNL)", "intel:xe2"},
         {0x5143, "Turnip Adreno (TM) 650", "qualcomm:adreno65x"},
         {0x5143, "Adreno (TM) 740", "qualcomm:adreno7xx"},
@@ -109,13 +112,17 @@ static void targets_are_found(void **state)
     assert_string_equal(wfi_architecture_named("NAVI21")->name, "amd:rdna2");
     assert_string_equal(wfi_architecture_named("nvidia:sm90")->name, "nvidia:sm90");
     const char *const named[][2] = {
-        {"Fermi", "nvidia:sm20"},      {"gtx480", "nvidia:sm20"},      {"C2075", "nvidia:sm20"},
-        {"kepler", "nvidia:sm35"},     {"K20", "nvidia:sm35"},         {"Tesla K80", "nvidia:sm37"},
-        {"H100", "nvidia:sm90"},       {"nvidia:h100", "nvidia:sm90"}, {"sm86", "nvidia:sm86"},
-        {"RTX 4090", "nvidia:sm89"},   {"RDNA3", "amd:rdna3"},         {"rdna 2", "amd:rdna2"},
-        {"amd:polaris10", "amd:gcn4"}, {"gcn5", "amd:gcn5"},           {"RX 7900 XTX", "amd:rdna3"},
-        {"intel:dg2", "intel:xe-hpg"}, {"A770", "intel:xe-hpg"},       {"B580", "intel:xe2"},
-        {"gen9", "intel:gen9"},        {"intel:xe-lp", "intel:xe-lp"}, {"RDNA", "amd:rdna1"},
+        {"Fermi", "nvidia:sm20"},        {"gtx480", "nvidia:sm20"},
+        {"C2075", "nvidia:sm20"},        {"kepler", "nvidia:sm35"},
+        {"K20", "nvidia:sm35"},          {"Tesla K80", "nvidia:sm37"},
+        {"H100", "nvidia:sm90"},         {"nvidia:h100", "nvidia:sm90"},
+        {"sm86", "nvidia:sm86"},         {"RTX 4090", "nvidia:sm89"},
+        {"RDNA3", "amd:rdna3"},          {"rdna 2", "amd:rdna2"},
+        {"amd:polaris10", "amd:gcn4"},   {"gcn5", "amd:gcn5"},
+        {"RX 7900 XTX", "amd:rdna3"},    {"intel:dg2", "intel:xe-hpg"},
+        {"intel:skl", "intel:gen9-gt2"}, {"A770", "intel:xe-hpg"},
+        {"B580", "intel:xe2"},           {"gen9", "intel:gen9"},
+        {"intel:xe-lp", "intel:xe-lp"},  {"RDNA", "amd:rdna1"},
     };
     for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
         const wfi_architecture *row = wfi_architecture_named(named[i][0]);

@@ -11,6 +11,7 @@
 
 #include "choose/choose.h"
 #include "kernels/families.h"
+#include "core/arithmetic.h"
 #include "core/device.h"
 #include "core/vendors.h"
 #include "core/volk.h"
@@ -421,14 +422,17 @@ static void small_grids_fill_large_devices(void **state)
     forget(device);
 }
 
-/* Lanes with a cell, of those of whole tiles. */
+#define NARROWEST 8 /* work-items along i */
+
+/* Part of the lanes that have a cell, over what work-groups leave that are as narrow as any. */
 static double busy_lanes(const wfi_point *point)
 {
     const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
     const wfi_stencil_tile t = wfi_stencil_tile_of(point);
-    const double i = (double)((a.ni + (uint64_t)t.i - 1) / (uint64_t)t.i) * (double)t.i,
-                 j = (double)((a.nj + (uint64_t)t.j - 1) / (uint64_t)t.j) * (double)t.j;
-    return (double)a.ni * (double)a.nj / (i * j);
+    const uint32_t narrow = NARROWEST * wfi_stencil_width(point);
+    const double i = (double)wfi_round_up(a.ni, (uint32_t)t.i),
+                 j = (double)wfi_round_up(a.nj, (uint32_t)t.j);
+    return (double)wfi_round_up(a.ni, narrow) * (double)a.nj / (i * j);
 }
 
 /* Where a GPU's units, by what is published of them, take longer than its memory, work-groups are
@@ -461,8 +465,9 @@ static void grids_keep_published_units_busy(void **state)
             sum += busy_lanes(&point);
             count++;
         }
-        if (sum < 0.9 * count)
-            fail_msg("%s: %.3f of the lanes have a cell", names[n], sum / count);
+        if (sum < 0.95 * count)
+            fail_msg("%s: %.3f of the lanes that could have a cell have one", names[n],
+                     sum / count);
         forget(device);
     }
 }

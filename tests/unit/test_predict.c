@@ -9,7 +9,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/vendors.h"
 #include "model/predict.h"
+#include "profiles/published.h"
 
 typedef struct measured {
     const char *name;
@@ -156,6 +158,24 @@ static void what_no_sheet_tells_is_not_predicted(void **state)
     assert_false(wfi_predict(wfi_data_sheet_of("amd:navi31"), &plan, WF_TYPE_F16, NULL, &p));
 }
 
+/* What the choice on HD Graphics 530 goes by, where the driver does not count its units. */
+static void units_are_those_of_the_sheet(void **state)
+{
+    const wfi_data_sheet *sheet = wfi_data_sheet_of("intel:skl");
+    const wf_caps caps = {.vendor_id = WFI_INTEL,
+                          .name = "Intel(R) HD Graphics 530 (SKL GT2)",
+                          .device_type = VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU};
+    (void)state;
+    assert_true(wfi_has_published_units(&caps));
+    const wfi_units units = wfi_published_units(&caps);
+    const double rate = sheet->units * sheet->lanes * sheet->clock_mhz;
+    assert_true(units.count == sheet->units);
+    assert_true(units.lanes == sheet->lanes);
+    assert_true(fabs(units.count * units.lanes * units.clock_mhz * units.memory_us /
+                         (rate / (sheet->gbs * 1e3)) -
+                     1) < 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(within_a_factor_of_two_and_a_half),
@@ -163,6 +183,7 @@ int main(void)
                                        cmocka_unit_test(spills_cost_time),
                                        cmocka_unit_test(work_groups_come_in_waves),
                                        cmocka_unit_test(idle_lanes_of_subgroups_cost_time),
+                                       cmocka_unit_test(units_are_those_of_the_sheet),
                                        cmocka_unit_test(what_no_sheet_tells_is_not_predicted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

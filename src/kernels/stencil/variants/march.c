@@ -19,8 +19,8 @@ static double fit(wfi_point *point)
             wfi_stencil_fit_long_columns(point);
         wfi_stencil_shorten_columns(point);
     }
-    return wfi_stencil_fit_published(point, wfi_stencil_bytes(point) * 2.2 *
-                                                wfi_stencil_register_cost(point));
+    return wfi_stencil_fit_published(point, wfi_stencil_bytes(point) * 2.2) *
+           wfi_stencil_register_cost(point);
 }
 
 const wfi_variant wfi_stencil_march = {

@@ -56,7 +56,8 @@ static double fit(wfi_point *point)
     const bool filled = !wfi_stencil_goes_by_times(point) || wfi_stencil_fills(point, LEAST_FILLED);
     const bool pays = wfi_stencil_has_fast_shared(point) && v->steps > 1 && p->radius == 1 &&
                       (flat ? filled : solid && point->caps->max_invocations >= 512);
-    return wfi_stencil_published_cost(point, wfi_stencil_bytes(point) * (pays ? 1.8 : 8));
+    return wfi_stencil_published_cost(point, wfi_stencil_bytes(point) * (pays ? 1.8 : 8)) *
+           wfi_stencil_register_cost(point);
 }
 
 const wfi_variant wfi_stencil_time = {

@@ -157,7 +157,8 @@ static double fit_flat(wfi_point *point)
 static double fit(wfi_point *point)
 {
     const bool solid = point->problem->stencil.dimensions == 3;
-    return wfi_stencil_published_cost(point, solid ? fit_solid(point) : fit_flat(point));
+    return wfi_stencil_published_cost(point, solid ? fit_solid(point) : fit_flat(point)) *
+           wfi_stencil_register_cost(point);
 }
 
 const wfi_variant wfi_stencil_time_vector = {

@@ -1,6 +1,5 @@
 /* vector: as march, several cells a work-item. */
 #include "kernels/stencil/rows.h"
-#include "profiles/published.h"
 
 static const wfi_parameter parameters[] = {WFI_STENCIL_LOCAL_X(128), WFI_STENCIL_LOCAL_Y(1),
                                            WFI_STENCIL_MARCH(4)};
@@ -69,11 +68,8 @@ static double fit(wfi_point *point)
             set_solid_columns(point);
         wfi_stencil_shorten_columns(point);
     }
-    /* Loads of cells one by one were timed on no GPU whose units are known by what is published. */
-    if (!wfi_stencil_rows_hold_vectors(point) && wfi_has_published_units(point->caps))
-        return -1;
-    return wfi_stencil_fit_published(point, wfi_stencil_bytes(point) * cost_of_loads(point) *
-                                                wfi_stencil_register_cost(point));
+    return wfi_stencil_fit_published(point, wfi_stencil_bytes(point) * cost_of_loads(point)) *
+           wfi_stencil_register_cost(point);
 }
 
 const wfi_variant wfi_stencil_vector = {
