@@ -13,12 +13,44 @@ const int SIDE = 2 * RADIUS + 1, SIDE_J = 2 * RADIUS_J + 1;
 #define MOST_AT_ONCE 49
 
 // Offsets, in elements, of the columns, rows and planes of the neighbourhood. The border is asked
-// for each of them once, and no load is in a branch.
-uint column[SIDE], row[SIDE_J], plane[SIDE];
+// for each of them once, and no load is in a branch. They are no arrays, which V3DV keeps in memory
+// however they are indexed.
+struct Offsets {
+    uvec4 low, high;
+    uint last;
+} columns, rows, planes;
+
+// Of the n-th of the places from at - radius to at + radius of an axis of `count` cells; 0 beyond
+// them. The border is not asked for the cell itself, nor of Dirichlet's at all, where cells with
+// neighbours beyond an end keep their values.
+uint offset_of(int at, int n, int radius, int count, uint stride)
+{
+    if (n > 2 * radius)
+        return 0;
+    int place = at + n - radius;
+    return uint(BORDER == STENCIL_DIRICHLET || n == radius ? place : mapped(place, count)) * stride;
+}
+
+Offsets offsets_of(int at, int radius, int count, uint stride)
+{
+    Offsets o;
+    [[unroll]] for (int n = 0; n < 4; n++) {
+        o.low[n] = offset_of(at, n, radius, count, stride);
+        o.high[n] = offset_of(at, n + 4, radius, count, stride);
+    }
+    o.last = offset_of(at, 8, radius, count, stride);
+    return o;
+}
+
+uint offset_at(Offsets o, int n)
+{
+    return n < 4 ? o.low[n & 3] : n < 8 ? o.high[n & 3] : o.last;
+}
 
 ACC at(int i, int j, int k)
 {
-    return ACC(values_in[column[i + RADIUS] + row[j + RADIUS_J] + plane[k + RADIUS]]);
+    return ACC(values_in[push.base_in + offset_at(columns, i + RADIUS) +
+                         offset_at(rows, j + RADIUS_J) + offset_at(planes, k + RADIUS)]);
 }
 
 ACC star()
@@ -65,19 +97,9 @@ void main()
     ivec3 cell = ivec3(gl_GlobalInvocationID) + ivec3(first_i(), first_j(), push.first);
     if (cell.x >= end_i() || cell.y >= end_j() || cell.z >= push.end || stopped())
         return;
-    column[RADIUS] = uint(cell.x);
-    row[RADIUS_J] = uint(cell.y) * push.row;
-    plane[RADIUS] = uint(cell.z) * push.plane + push.base_in;
-    [[unroll]] for (int d = 1; d <= RADIUS; d++) {
-        column[RADIUS - d] = uint(mapped(cell.x - d, push.ni));
-        column[RADIUS + d] = uint(mapped(cell.x + d, push.ni));
-        plane[RADIUS - d] = uint(mapped(cell.z - d, push.nk)) * push.plane + push.base_in;
-        plane[RADIUS + d] = uint(mapped(cell.z + d, push.nk)) * push.plane + push.base_in;
-    }
-    [[unroll]] for (int d = 1; d <= RADIUS_J; d++) {
-        row[RADIUS_J - d] = uint(mapped(cell.y - d, push.nj)) * push.row;
-        row[RADIUS_J + d] = uint(mapped(cell.y + d, push.nj)) * push.row;
-    }
+    columns = offsets_of(cell.x, RADIUS, push.ni, 1);
+    rows = offsets_of(cell.y, RADIUS_J, push.nj, push.row);
+    planes = offsets_of(cell.z, RADIUS, push.nk, push.plane);
     ACC value;
     if (fixed_cell(cell.x, cell.y, cell.z))
         value = at(0, 0, 0);
