@@ -38,6 +38,11 @@ uint32_t test_each_value(const wf_caps *caps, const wfi_problem *problem,
                          const wfi_variant *variant, bool (*wanted)(const wfi_point *point),
                          uint32_t most, test_random *random, test_point_fn fn, void *user);
 
+/* Whether the device's compiler is known to refuse some such points (docs/devices.md, by the same
+ * conditions as tests/quirks/anv_scratch.comp): ANV on Xe2 where a block's sums in f64 fill all
+ * registers of a work-item. */
+bool test_may_be_refused(const wfi_point *point);
+
 /* "variant a=1 b=2" */
 void test_point_text(const wfi_point *point, char *text, size_t bytes);
 
