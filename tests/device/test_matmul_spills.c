@@ -175,11 +175,14 @@ static void chosen_points_do_not_spill(void **state)
     check_choices(&t);
     printf("%u pipelines of %u plans that are chosen\n", t.built.count, t.plans);
     assert_true(t.plans >= 100); /* f32 alone has 104 */
-    for (uint32_t v = 0; v < family->variant_count; v++)
+    /* VideoCore spills blocks of any size, of which it chooses none. */
+    const bool blocks = t.device->caps.driver_id != VK_DRIVER_ID_MESA_V3DV;
+    for (uint32_t v = 0; blocks && v < family->variant_count; v++)
         for (int type = 0; type < WF_TYPE_COUNT; type++)
             if (family->variants[v]->modules[type])
                 check_variant(&t, family->variants[v], (wf_type)type);
-    printf("%u pipelines of %u plans with those of forced variants\n", t.built.count, t.plans);
+    printf("%u pipelines of %u plans%s\n", t.built.count, t.plans,
+           blocks ? " with those of forced variants" : "; forced variants are not held there");
     const bool silent = t.untold == t.built.count;
     test_built_free(&t.built);
     if (silent) { /* PanVK 25.0 tells the code's size alone */
