@@ -1,6 +1,7 @@
 /* wavefit-mpi: the commands that ranks of MPI share. `wavefit` becomes this program where MPI has
  * started it. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
@@ -36,11 +37,12 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &rank.count);
     rank.prints = rank.rank == 0;
-    wfi_options_split(&argc, &argv);
+    char **split = wfi_options_split(&argc, &argv);
     int code = run(&rank, argc, argv);
     const bool lost = fflush(stdout) != 0 || ferror(stdout);
     if (lost && !wfi_console_reader_is_gone() && code == WFI_EXIT_DONE)
         code = wfi_run_error("standard output cannot be written");
     MPI_Finalize();
+    free(split);
     return code;
 }

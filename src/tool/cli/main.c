@@ -1,5 +1,6 @@
 /* wavefit: the command-line tool. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
@@ -85,6 +86,8 @@ int main(int argc, char **argv)
     const int code = wfi_ranks_take_over(argv);
     if (code != WFI_EXIT_DONE)
         return code;
-    wfi_options_split(&argc, &argv);
-    return finish(run(argc, argv));
+    char **split = wfi_options_split(&argc, &argv);
+    const int ended = finish(run(argc, argv));
+    free(split);
+    return ended;
 }

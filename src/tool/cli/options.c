@@ -44,13 +44,12 @@ bool wfi_json_on_stdout(const wfi_common *common)
     return common->json && strcmp(common->json, "-") == 0;
 }
 
-void wfi_options_split(int *argc, char ***argv)
+char **wfi_options_split(int *argc, char ***argv)
 {
-    static char **split; /* as long as the program */
+    char **split = malloc((2 * (size_t)*argc + 1) * sizeof *split);
     int count = 0;
-    split = malloc((2 * (size_t)*argc + 1) * sizeof *split);
     if (!split)
-        return;
+        return NULL;
     for (int i = 0; i < *argc; i++) {
         char *equals = strncmp((*argv)[i], "--", 2) == 0 ? strchr((*argv)[i], '=') : NULL;
         split[count++] = (*argv)[i];
@@ -61,7 +60,7 @@ void wfi_options_split(int *argc, char ***argv)
     }
     split[count] = NULL;
     *argc = count;
-    *argv = split;
+    return *argv = split;
 }
 
 void wfi_common_repeat(const wfi_common *common, char *command, size_t bytes)

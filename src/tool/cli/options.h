@@ -52,8 +52,9 @@ typedef struct wfi_command {
 int wfi_options_parse(const wfi_command *command, int argc, char **argv, wfi_common *common);
 
 /* Makes "--name=value" the two arguments "--name" and "value", so that whoever reads or keeps the
- * command line knows one form of it. Without memory the line stays as it is. */
-void wfi_options_split(int *argc, char ***argv);
+ * command line knows one form of it. Without memory the line stays as it is. Returns what the
+ * caller frees once nobody needs the line. */
+char **wfi_options_split(int *argc, char ***argv);
 
 /* Appends what names the device: " --device 'SEL'", so that a command that is printed runs where
  * this one did. */
