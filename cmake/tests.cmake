@@ -220,7 +220,7 @@ function(wavefit_add_test)
     wavefit_test_executable(${T_NAME} SOURCES ${T_SOURCES} LIBRARIES ${T_LIBRARIES})
     add_test(NAME ${T_NAME} COMMAND test_${T_NAME})
     set_tests_properties(${T_NAME} PROPERTIES
-        LABELS unit ENVIRONMENT "${WAVEFIT_TEST_ENVIRONMENT}" TIMEOUT 300)
+        LABELS unit ENVIRONMENT "${WAVEFIT_TEST_ENVIRONMENT}" TIMEOUT 600)
     add_dependencies(wavefit_sanitized test_${T_NAME})
     add_dependencies(wavefit_short test_${T_NAME})
     if(NOT T_SLOW)
