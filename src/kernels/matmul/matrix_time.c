@@ -38,17 +38,8 @@ static double registers_of(const wfi_point *point, const matrix_group *g)
 
 static double resident(const wfi_point *point, const matrix_group *g)
 {
-    const wfi_unit unit = wfi_unit_of(point->caps);
-    const double registers = wfi_matmul_profile_of(point->caps)->unit_registers,
-                 most = unit.lane_registers ? unit.lane_registers : 255,
-                 taken = ceil(fmin(registers_of(point, g), most) / 8) * 8;
-    double groups =
-        floor((double)point->caps->max_shared_bytes / (double)point->variant->shared_bytes(point));
-    if (registers > 0)
-        groups = fmin(groups, floor(registers / (g->items * taken)));
-    if (unit.items > 0)
-        groups = fmin(groups, floor(unit.items / g->items));
-    return fmax(groups, 1);
+    const uint32_t most = wfi_unit_of(point->caps).lane_registers;
+    return wfi_matmul_held(point, g->items, fmin(registers_of(point, g), most ? most : 255));
 }
 
 static matrix_group describe(const wfi_point *point)

@@ -12,8 +12,12 @@
 /* Of the rate at which a device multiplies and adds in tiles, the part that plain variants reach,
  * whose operations are the unit of times: 40 TFLOPS of an H100. */
 #define PLAIN_FRACTION 0.392
-#define MANY_MATRIX_TILES 6  /* of 64 x 128, for a compute unit */
-#define MOST_STORED_STEPS 64 /* of a sum, beside which storing C decides */
+#define MANY_MATRIX_TILES 6 /* of 64 x 128, for a compute unit */
+
+uint32_t wfi_matmul_words(const wfi_point *point)
+{
+    return point->problem->type == WF_TYPE_F64 ? 2 : 1;
+}
 
 double wfi_matmul_units(const wf_caps *caps)
 {
@@ -54,7 +58,7 @@ double wfi_matmul_microsecond(const wfi_point *point)
 
 bool wfi_matmul_stores_short(const wfi_matmul_problem *p)
 {
-    return !(wfi_matmul_vec4_bits(p) & 4) && p->k <= MOST_STORED_STEPS;
+    return !(wfi_matmul_vec4_bits(p) & 4) && p->k <= WFI_SHORT_SUM;
 }
 
 bool wfi_matmul_times_matrices(const wfi_point *point)
@@ -75,6 +79,19 @@ double wfi_matmul_memory_time(const wfi_point *point)
         point->rates ? point->rates->of[WFI_RATE_MEMORY_BYTE] * wfi_matmul_microsecond(point) : 0;
     return wfi_matmul_least_bytes(point->problem) *
            (measured > 0 ? measured : profile->flops_a_byte);
+}
+
+double wfi_matmul_held(const wfi_point *point, double items, double registers)
+{
+    const double most = wfi_unit_of(point->caps).items,
+                 all = wfi_matmul_profile_of(point->caps)->unit_registers;
+    double groups =
+        floor((double)point->caps->max_shared_bytes / (double)point->variant->shared_bytes(point));
+    if (all > 0)
+        groups = fmin(groups, floor(all / (items * ceil(registers / 8) * 8)));
+    if (most > 0)
+        groups = fmin(groups, floor(most / items));
+    return fmax(groups, 1);
 }
 
 double wfi_matmul_tile_count(const wfi_matmul_problem *p, double tile_m, double tile_n)
@@ -128,10 +145,9 @@ uint32_t wfi_matmul_most_registers(const wfi_point *point, uint32_t group_items)
 bool wfi_matmul_fits_registers(const wfi_point *point)
 {
     const uint32_t m = point->values[MATMUL_ID_THREAD_M], n = point->values[MATMUL_ID_THREAD_N];
-    const uint32_t words = point->problem->type == WF_TYPE_F64 ? 2 : 1;
     const uint32_t most = wfi_unit_of(point->caps).lane_registers,
                    known = wfi_matmul_profile_of(point->caps)->most_registers,
-                   counted = (m * n + m + n) * words;
+                   counted = (m * n + m + n) * wfi_matmul_words(point);
     return (most == 0 || counted + WFI_OTHER_REGISTERS <= most) && (known == 0 || counted <= known);
 }
 

@@ -10,7 +10,11 @@
 /* Steps of the sum: shorter sums gained nothing by the order of products or by larger blocks
  * (bench/notes/matmul.md#machine-code). */
 #define WFI_LONG_SUM 512
+#define WFI_SHORT_SUM 64     /* up to so many steps storing C may take most of the time */
+#define WFI_SEEN_MEMORY 1.25 /* of the time that memory takes for operands that no cache holds */
 
+/* Registers of 32 bits that a sum or an operand takes. */
+uint32_t wfi_matmul_words(const wfi_point *point);
 /* Compute units; where no extension tells, those of a middling GPU. */
 double wfi_matmul_units(const wf_caps *caps);
 /* The device's rates: measured ones, or a guess that is close enough; NULL: lists of sizes
@@ -32,6 +36,9 @@ double wfi_matmul_memory_time(const wfi_point *point);
 /* The fraction of the device that so many work-items keep busy, where each compute unit wants
  * `wanted` to hide latency. */
 double wfi_matmul_busy(const wf_caps *caps, double work_items, double wanted);
+/* Work-groups of so many work-items, each with so many registers, that a compute unit holds. A unit
+ * has no more shared memory for all of them than one may have. */
+double wfi_matmul_held(const wfi_point *point, double items, double registers);
 /* Tiles of that size, of all products of the batch. */
 double wfi_matmul_tile_count(const wfi_matmul_problem *p, double tile_m, double tile_n);
 

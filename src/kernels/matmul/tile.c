@@ -87,6 +87,13 @@ void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3])
     size[1] = size[2] = 1;
 }
 
+void wfi_matmul_local_group(const wfi_point *point, uint32_t size[3])
+{
+    size[0] = point->values[MATMUL_ID_LOCAL_X];
+    size[1] = point->values[MATMUL_ID_LOCAL_Y];
+    size[2] = 1;
+}
+
 uint32_t wfi_matmul_registers(const wfi_point *point)
 {
     const uint32_t *v = point->values;

@@ -124,6 +124,8 @@ bool wfi_matmul_few_moved(const wfi_point *point);
 /* Work-items that compute a tile. */
 uint32_t wfi_matmul_tile_threads(const uint32_t *values);
 void wfi_matmul_tile_group(const wfi_point *point, uint32_t size[3]);
+/* local_x by local_y work-items. */
+void wfi_matmul_local_group(const wfi_point *point, uint32_t size[3]);
 /* Registers of 32 bits that a work-item needs by count: sums, the values that feed them, what is on
  * its way to shared memory, and the places where that goes if it moves singly. */
 uint32_t wfi_matmul_registers(const wfi_point *point);

@@ -21,7 +21,6 @@
 #define MOST_GROUPS 8     /* for a compute unit, of a product whose sum is split */
 #define SHARERS 2         /* work-groups a compute unit that share tiles by stream-K */
 #define LEAST_GATHERED 4  /* columns whose stores cost as much as gathered ones, at least */
-#define SEEN_MEMORY 1.25  /* of the time that memory takes for operands that no cache holds */
 #define HIDDEN 0.1        /* of the time of work beside memory that takes longer */
 #define GATHERED_COST 0.5 /* of what the same elements cost where none are side by side */
 #define TURN 0.03         /* of a wave's time: slices of k add up four sums of each work-item */
@@ -87,22 +86,11 @@ static uint32_t registers_of(const wfi_point *point)
     return wfi_matmul_registers(point) + WFI_OTHER_REGISTERS + WFI_OTHER_REGISTERS / 2;
 }
 
-/* Work-groups that a compute unit holds. A unit has no more shared memory for all of them than one
- * may have, where the profile counts registers of a unit at all. */
 double wfi_matmul_resident(const wfi_point *point)
 {
     uint32_t size[3];
     point->variant->group_size(point, size);
-    const double items = size[0], most = wfi_unit_of(point->caps).items,
-                 unit_registers = wfi_matmul_profile_of(point->caps)->unit_registers;
-    double groups =
-        floor((double)point->caps->max_shared_bytes / (double)point->variant->shared_bytes(point));
-    if (unit_registers > 0)
-        groups =
-            fmin(groups, floor(unit_registers / (items * ceil(registers_of(point) / 8.0) * 8)));
-    if (most > 0)
-        groups = fmin(groups, floor(most / items));
-    return fmax(groups, 1);
+    return wfi_matmul_held(point, size[0], registers_of(point));
 }
 
 /* What work-groups do, in numbers that rates are multiplied by. */
@@ -116,11 +104,6 @@ typedef struct work_group {
     double held;   /* by a unit */
     double turns;  /* in which slices of k add up their sums at the end */
 } work_group;
-
-static double words(const wfi_point *point)
-{
-    return point->problem->type == WF_TYPE_F64 ? 2 : 1;
-}
 
 /* Columns of a work-item whose elements of C are stored one by one, or side by side as quickly. */
 static double stored_columns(const wfi_point *point)
@@ -138,8 +121,9 @@ static work_group describe(const wfi_point *point)
     const uint32_t *v = point->values;
     const uint32_t bits =
         wfi_point_value(point, MATMUL_ID_VEC4, 0) | wfi_point_value(point, MATMUL_ID_PACK, 0);
-    const double w = words(point), slices = wfi_point_value(point, MATMUL_ID_SLICES_K, 1),
-                 m = v[MATMUL_ID_TILE_M], n = v[MATMUL_ID_TILE_N], k = v[MATMUL_ID_TILE_K] * slices,
+    const double w = wfi_matmul_words(point),
+                 slices = wfi_point_value(point, MATMUL_ID_SLICES_K, 1), m = v[MATMUL_ID_TILE_M],
+                 n = v[MATMUL_ID_TILE_N], k = v[MATMUL_ID_TILE_K] * slices,
                  items = wfi_matmul_tile_threads(v) * slices,
                  block = v[MATMUL_ID_THREAD_M] + v[MATMUL_ID_THREAD_N],
                  narrow = ((bits & 1 ? 0 : m) + (bits & 2 ? 0 : n)) / (m + n),
@@ -219,17 +203,20 @@ void wfi_matmul_tile_terms(const wfi_point *point, const wfi_rates *r, double te
         g.groups = shared;
         g.held = fmax(g.held, shared / units);
         if (left > 0)
-            add_partials(
-                2, (shared + left) * v[MATMUL_ID_TILE_M] * v[MATMUL_ID_TILE_N] * 4 * words(point),
-                terms);
+            add_partials(2,
+                         (shared + left) * v[MATMUL_ID_TILE_M] * v[MATMUL_ID_TILE_N] * 4 *
+                             wfi_matmul_words(point),
+                         terms);
     }
     add_all_waves(r, &g, units, terms);
     if (split_k > 1)
-        add_partials(1, split_k * (double)p->m * (double)p->n * (double)p->batch * 4 * words(point),
+        add_partials(1,
+                     split_k * (double)p->m * (double)p->n * (double)p->batch * 4 *
+                         wfi_matmul_words(point),
                      terms);
     const double bytes = wfi_matmul_least_bytes(point->problem);
     const double memory[WFI_RATES] = {
-        [WFI_RATE_START] = 1, [WFI_RATE_MEMORY_BYTE] = SEEN_MEMORY * bytes};
+        [WFI_RATE_START] = 1, [WFI_RATE_MEMORY_BYTE] = WFI_SEEN_MEMORY * bytes};
     if (bytes >= WFI_LEAST_REVERSED && time_of(r, memory) > time_of(r, terms))
         for (int i = 0; i < WFI_RATES; i++)
             terms[i] = memory[i] + HIDDEN * terms[i];
@@ -283,7 +270,7 @@ static void try_splits(wfi_point *best, double *least, wfi_point *trial, bool sh
             try_point(best, least, trial);
     }
     /* In f64, whose partial tiles are twice as long, less than a wave of tiles is not shared. */
-    if (shared && tiles >= units * (words(trial) > 1 ? SHARERS : 1)) {
+    if (shared && tiles >= units * (wfi_matmul_words(trial) > 1 ? SHARERS : 1)) {
         v[MATMUL_ID_SPLIT_K] = 1;
         v[MATMUL_ID_STREAM_K] = SHARERS;
         try_point(best, least, trial);

@@ -63,13 +63,6 @@ static const wfi_constraint constraints[] = {
      few_registers},
 };
 
-static void group_size(const wfi_point *point, uint32_t size[3])
-{
-    size[0] = point->values[MATMUL_ID_LOCAL_X];
-    size[1] = point->values[MATMUL_ID_LOCAL_Y];
-    size[2] = 1;
-}
-
 static uint64_t shared_bytes(const wfi_point *point)
 {
     return UINT64_C(4) * point->values[MATMUL_ID_LOCAL_X] * point->values[MATMUL_ID_LOCAL_Y] *
@@ -201,7 +194,7 @@ const wfi_variant wfi_matmul_matvec = {
     .storage_buffers = WF_MATMUL_BINDINGS,
     .push_bytes = sizeof(wfi_matmul_push),
     .shared_bytes = shared_bytes,
-    .group_size = group_size,
+    .group_size = wfi_matmul_local_group,
     .constants = constants,
     .fit = fit,
     .traffic = traffic,

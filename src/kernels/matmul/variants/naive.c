@@ -6,6 +6,7 @@
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/published_time.h"
 #include "kernels/matmul/model.h"
+#include "kernels/matmul/tile.h"
 #include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/thin.h"
 #include "kernels/matmul/traffic.h"
@@ -22,19 +23,12 @@ static const wfi_parameter parameters[] = {
      "work-items along the rows of C"},
 };
 
-static void group_size(const wfi_point *point, uint32_t size[3])
-{
-    size[0] = point->values[MATMUL_ID_LOCAL_X];
-    size[1] = point->values[MATMUL_ID_LOCAL_Y];
-    size[2] = 1;
-}
-
 /* Work-items of whole work-groups over those that have an output: along a vector most have none. */
 static double idle_factor(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     uint32_t size[3];
-    group_size(point, size);
+    wfi_matmul_local_group(point, size);
     return ceil((double)p->n / size[0]) * size[0] * ceil((double)p->m / size[1]) * size[1] /
            fmax((double)p->m * (double)p->n, 1);
 }
@@ -68,7 +62,7 @@ static double fit(wfi_point *point)
 static void traffic(const wfi_point *point, wfi_traffic *out)
 {
     uint32_t group[3];
-    group_size(point, group);
+    wfi_matmul_local_group(point, group);
     out->requested = wfi_matmul_tiles_bytes(point, 1, 1) + wfi_matmul_c_bytes(point);
     out->stored = wfi_matmul_c_stored(point);
     out->groups = wfi_matmul_tiles_bytes(point, group[1], group[0]) + wfi_matmul_c_bytes(point);
@@ -83,7 +77,7 @@ static void access(const wfi_point *point, wf_access *out)
     const uint32_t size = (uint32_t)wf_type_size(point->problem->type);
     uint64_t a[WFI_MOST_LANES], b[WFI_MOST_LANES];
     uint32_t group[3], lanes = 0;
-    group_size(point, group);
+    wfi_matmul_local_group(point, group);
     for (; lanes < point->caps->subgroup_size && lanes < group[0] * group[1] &&
            lanes < WFI_MOST_LANES;
          lanes++) {
@@ -112,7 +106,7 @@ const wfi_variant wfi_matmul_naive = {
     .parameters = parameters,
     .storage_buffers = WF_MATMUL_BINDINGS,
     .push_bytes = sizeof(wfi_matmul_push),
-    .group_size = group_size,
+    .group_size = wfi_matmul_local_group,
     .constants = wfi_matmul_constants,
     .fit = fit,
     .build = build,

@@ -2,16 +2,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/architectures.h"
 #include "core/arithmetic.h"
 #include "kernels/matmul/build.h"
 #include "kernels/matmul/matmul.h"
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/tile.h"
-#include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/traffic.h"
 #include "kernels/matmul/variants/list.h"
-#include "profiles/matmul.h"
 
 static const uint32_t local_x[] = {32, 64, 128}, local_y[] = {1, 2, 4},
                       tiles_m[] = {16, 32, 64, 128}, threads_m[] = {1, 2, 4},
@@ -31,11 +28,6 @@ static const wfi_parameter parameters[] = {
 };
 
 #define MOST_KEPT 128 /* elements of B, of 32 bits, that a work-item has registers for */
-
-static uint32_t words(const wfi_point *point)
-{
-    return point->problem->type == WF_TYPE_F64 ? 2 : 1;
-}
 
 /* Steps of the sum, in fours. */
 static uint64_t kept(const wfi_point *point)
@@ -60,7 +52,7 @@ static bool rows_whole(const wfi_point *point)
 
 static bool columns_are_kept(const wfi_point *point)
 {
-    return kept(point) * point->values[MATMUL_ID_THREAD_N] * words(point) <= MOST_KEPT;
+    return kept(point) * point->values[MATMUL_ID_THREAD_N] * wfi_matmul_words(point) <= MOST_KEPT;
 }
 
 static const wfi_constraint constraints[] = {
@@ -73,13 +65,6 @@ static const wfi_constraint constraints[] = {
      "B in registers",
      columns_are_kept},
 };
-
-static void group_size(const wfi_point *point, uint32_t size[3])
-{
-    size[0] = point->values[MATMUL_ID_LOCAL_X];
-    size[1] = point->values[MATMUL_ID_LOCAL_Y];
-    size[2] = 1;
-}
 
 static uint64_t shared_bytes(const wfi_point *point)
 {
@@ -100,35 +85,20 @@ static uint32_t tile_n(const wfi_point *point)
 
 /* ---------------------------------------------------------------------------------------- model */
 
-#define MOST_STEPS 64  /* of the sum */
 #define ROWS_AT_ONCE 2 /* of a work-item */
 #define MOST_COLUMNS 2 /* of a work-item */
+#define LEAST_ROWS 32  /* of a tile */
+#define MOST_ROWS 128
 #define LEAST_ITEMS 64 /* of a work-group */
 #define MOST_ITEMS 256
-#define LOADS 2          /* for which a work-group waits, one after the other: columns, rows */
-#define SEEN_MEMORY 1.25 /* of the time that memory takes, as of tiles */
+#define LOADS 2 /* for which a work-group waits, one after the other: columns, rows */
 
 static uint32_t registers(const wfi_point *point)
 {
     const uint32_t *v = point->values, rows = v[MATMUL_ID_THREAD_M],
                    columns = v[MATMUL_ID_THREAD_N];
-    return ((uint32_t)kept(point) * columns + rows * columns + 4 * rows) * words(point) +
+    return ((uint32_t)kept(point) * columns + rows * columns + 4 * rows) * wfi_matmul_words(point) +
            WFI_OTHER_REGISTERS + WFI_OTHER_REGISTERS / 2;
-}
-
-/* Work-groups that a compute unit holds, as of tiles. */
-static double resident(const wfi_point *point)
-{
-    const uint32_t *v = point->values;
-    const double items = v[MATMUL_ID_LOCAL_X] * v[MATMUL_ID_LOCAL_Y],
-                 most = wfi_unit_of(point->caps).items,
-                 all = wfi_matmul_profile_of(point->caps)->unit_registers;
-    double groups = floor((double)point->caps->max_shared_bytes / (double)shared_bytes(point));
-    if (all > 0)
-        groups = fmin(groups, floor(all / (items * ceil(registers(point) / 8.0) * 8)));
-    if (most > 0)
-        groups = fmin(groups, floor(most / items));
-    return fmax(groups, 1);
 }
 
 /* By a device's rates, microseconds. Each wave of work-groups waits for its loads; multiply-adds,
@@ -137,8 +107,8 @@ static double predicted(const wfi_point *point, const wfi_rates *r)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const uint32_t *v = point->values;
-    const double units = wfi_matmul_units(point->caps), w = words(point), k = (double)kept(point),
-                 m = v[MATMUL_ID_TILE_M], n = tile_n(point),
+    const double units = wfi_matmul_units(point->caps), w = wfi_matmul_words(point),
+                 k = (double)kept(point), m = v[MATMUL_ID_TILE_M], n = tile_n(point),
                  items = v[MATMUL_ID_LOCAL_X] * v[MATMUL_ID_LOCAL_Y],
                  groups = wfi_matmul_tile_count(p, m, n),
                  shared = r->of[w > 1 ? WFI_RATE_SHARED_BYTE_F64 : WFI_RATE_SHARED_BYTE];
@@ -147,9 +117,10 @@ static double predicted(const wfi_point *point, const wfi_rates *r)
                  group = w * (m * n * k * r->of[WFI_RATE_MULTIPLY_ADD] +
                               m * v[MATMUL_ID_LOCAL_X] * k * 4 * shared +
                               m * n * r->of[WFI_RATE_OUTPUT]),
-                 work =
-                     ceil(groups / (units * resident(point))) * wait + ceil(groups / units) * group,
-                 memory = SEEN_MEMORY * wfi_matmul_least_bytes(point->problem) *
+                 work = ceil(groups / (units * wfi_matmul_held(point, items, registers(point)))) *
+                            wait +
+                        ceil(groups / units) * group,
+                 memory = WFI_SEEN_MEMORY * wfi_matmul_least_bytes(point->problem) *
                           r->of[WFI_RATE_MEMORY_BYTE];
     return r->of[WFI_RATE_START] + fmax(memory, work);
 }
@@ -158,7 +129,7 @@ static double predicted(const wfi_point *point, const wfi_rates *r)
 static bool is_timed(const wfi_point *point)
 {
     return wfi_matmul_rates_of(point) && !point->problem->matmul.varies &&
-           point->problem->matmul.k <= MOST_STEPS;
+           point->problem->matmul.k <= WFI_SHORT_SUM;
 }
 
 static double expect(const wfi_point *point)
@@ -168,35 +139,39 @@ static double expect(const wfi_point *point)
                : -1;
 }
 
-static bool has_measured_size(const wfi_point *point)
+/* Keeps the trial's point where it takes less than the least time so far. */
+static void try_point(wfi_point *point, const wfi_point *trial, double *least)
 {
-    const uint32_t items = point->values[MATMUL_ID_LOCAL_X] * point->values[MATMUL_ID_LOCAL_Y];
-    return items >= LEAST_ITEMS && items <= MOST_ITEMS && wfi_point_legal(point, NULL);
+    const uint32_t *v = trial->values, items = v[MATMUL_ID_LOCAL_X] * v[MATMUL_ID_LOCAL_Y];
+    if (items < LEAST_ITEMS || items > MOST_ITEMS || !wfi_point_legal(trial, NULL))
+        return;
+    const double time = expect(trial);
+    if (*least >= 0 && time >= *least)
+        return;
+    *least = time;
+    memcpy(point->values, v, sizeof trial->values);
 }
 
-/* Every size of work-group and of tile, with one column of a work-item and with two: with three and
- * four an H200 took up to 1.6 times what is predicted. */
+/* Of the sizes that were measured; with three and four columns of a work-item an H200 took up to
+ * 1.6 times what is predicted. */
 static double fit(wfi_point *point)
 {
-    static const uint32_t rows[] = {32, 64, 128};
-    const uint32_t each = WFI_COUNT(local_x) * WFI_COUNT(local_y) * WFI_COUNT(rows);
     wfi_point trial = *point;
     uint32_t *v = trial.values;
     double least = -1;
+    if (!is_timed(point))
+        return -1;
     v[MATMUL_ID_THREAD_M] = ROWS_AT_ONCE;
-    for (uint32_t i = 0; i < MOST_COLUMNS * each && is_timed(point); i++) {
-        v[MATMUL_ID_LOCAL_X] = local_x[i % WFI_COUNT(local_x)];
-        v[MATMUL_ID_LOCAL_Y] = local_y[i / WFI_COUNT(local_x) % WFI_COUNT(local_y)];
-        v[MATMUL_ID_TILE_M] = rows[i / (WFI_COUNT(local_x) * WFI_COUNT(local_y)) % WFI_COUNT(rows)];
-        v[MATMUL_ID_THREAD_N] = 1 + i / each;
-        if (!has_measured_size(&trial))
-            continue;
-        const double time = expect(&trial);
-        if (least < 0 || time < least) {
-            least = time;
-            memcpy(point->values, v, sizeof trial.values);
-        }
-    }
+    for (uint32_t columns = 1; columns <= MOST_COLUMNS; columns++)
+        for (uint32_t rows = LEAST_ROWS; rows <= MOST_ROWS; rows *= 2)
+            for (uint32_t y = 0; y < WFI_COUNT(local_y); y++)
+                for (uint32_t x = 0; x < WFI_COUNT(local_x); x++) {
+                    v[MATMUL_ID_LOCAL_X] = local_x[x];
+                    v[MATMUL_ID_LOCAL_Y] = local_y[y];
+                    v[MATMUL_ID_TILE_M] = rows;
+                    v[MATMUL_ID_THREAD_N] = columns;
+                    try_point(point, &trial, &least);
+                }
     return least;
 }
 
@@ -236,7 +211,7 @@ const wfi_variant wfi_matmul_outer = {
     .storage_buffers = WF_MATMUL_BINDINGS,
     .push_bytes = sizeof(wfi_matmul_push),
     .shared_bytes = shared_bytes,
-    .group_size = group_size,
+    .group_size = wfi_matmul_local_group,
     .constants = constants,
     .fit = fit,
     .expect = expect,

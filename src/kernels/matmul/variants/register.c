@@ -258,7 +258,7 @@ static void kept_constants(const wfi_point *point, wfi_pipeline_desc *desc)
 static uint32_t all_registers(const wfi_point *point)
 {
     const uint32_t m = point->values[MATMUL_ID_THREAD_M], n = point->values[MATMUL_ID_THREAD_N];
-    return (m * n + m + n) * (point->problem->type == WF_TYPE_F64 ? 2 : 1) + WFI_OTHER_REGISTERS;
+    return (m * n + m + n) * wfi_matmul_words(point) + WFI_OTHER_REGISTERS;
 }
 
 static bool complete_published(wfi_point *trial)

@@ -237,7 +237,7 @@ static double fit_any_block(wfi_point *point)
 
 static double fit_memory_block(wfi_point *point)
 {
-    const uint32_t words = point->problem->type == WF_TYPE_F64 ? 2 : 1;
+    const uint32_t words = wfi_matmul_words(point);
     const uint32_t most =
         wfi_matmul_flops(point->problem) < SMALL_FLOPS ? MOST_SUMS_SMALL : MOST_SUMS;
     wfi_matmul_block list[WFI_COUNT(memory_blocks)];
