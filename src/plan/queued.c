@@ -317,31 +317,32 @@ wf_result wf_queue_run(wf_queue *q, wf_plan *plan, const wf_bindings *bindings, 
     return result;
 }
 
+static wf_result open_of(const wf_queue *q, const char *function)
+{
+    return q ? wfi_device_usable(q->device, function) : WF_ERROR_INVALID_ARGUMENT;
+}
+
 wf_result wf_queue_hold(wf_queue *q)
 {
-    if (!q)
-        return WF_ERROR_INVALID_ARGUMENT;
-    wf_result result = wfi_device_usable(q->device, "wf_queue_hold");
-    q->held = result == WF_SUCCESS;
+    wf_result result = open_of(q, "wf_queue_hold");
+    if (result == WF_SUCCESS)
+        q->held = true;
     return result;
 }
 
 wf_result wf_queue_prepare(wf_queue *q)
 {
-    if (!q)
-        return WF_ERROR_INVALID_ARGUMENT;
-    wf_result result = wfi_device_usable(q->device, "wf_queue_prepare");
+    wf_result result = open_of(q, "wf_queue_prepare");
     if (result == WF_SUCCESS)
         result = submit(q);
-    q->held = q->prepares = result == WF_SUCCESS;
+    if (result == WF_SUCCESS)
+        q->held = q->prepares = true;
     return result;
 }
 
 wf_result wf_queue_drop(wf_queue *q)
 {
-    if (!q)
-        return WF_ERROR_INVALID_ARGUMENT;
-    wf_result result = wfi_device_usable(q->device, "wf_queue_drop");
+    wf_result result = open_of(q, "wf_queue_drop");
     if (result != WF_SUCCESS)
         return result;
     if (q->recording)
@@ -358,18 +359,15 @@ wf_result wf_queue_drop(wf_queue *q)
 
 wf_result wf_queue_beside(wf_queue *q)
 {
-    if (!q)
-        return WF_ERROR_INVALID_ARGUMENT;
-    wf_result result = wfi_device_usable(q->device, "wf_queue_beside");
-    q->beside = result == WF_SUCCESS;
+    wf_result result = open_of(q, "wf_queue_beside");
+    if (result == WF_SUCCESS)
+        q->beside = true;
     return result;
 }
 
 wf_result wf_queue_submit(wf_queue *q)
 {
-    if (!q)
-        return WF_ERROR_INVALID_ARGUMENT;
-    wf_result result = wfi_device_usable(q->device, "wf_queue_submit");
+    wf_result result = open_of(q, "wf_queue_submit");
     return result == WF_SUCCESS ? submit(q) : result;
 }
 
@@ -387,9 +385,7 @@ wf_result wf_queue_ended(wf_queue *q, uint64_t *number)
 
 wf_result wf_queue_wait(wf_queue *q, uint64_t number)
 {
-    if (!q)
-        return WF_ERROR_INVALID_ARGUMENT;
-    wf_result result = wfi_device_usable(q->device, "wf_queue_wait");
+    wf_result result = open_of(q, "wf_queue_wait");
     return result == WF_SUCCESS ? wait_all(q, number ? number : UINT64_MAX) : result;
 }
 
