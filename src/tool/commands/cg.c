@@ -123,14 +123,6 @@ static int convert_values(solve *s, wf_type type)
     return s->matrix.values ? WFI_EXIT_DONE : wfi_run_error("%s", error.text);
 }
 
-static int check_finite(const char *path, wf_type type, uint32_t rows, const void *b)
-{
-    for (uint32_t i = 0; i < rows; i++)
-        if (!isfinite(wf_element_get(type, b, i)))
-            return wfi_run_error("%s: element %u of b is %g", path, i, wf_element_get(type, b, i));
-    return WFI_EXIT_DONE;
-}
-
 static int make_vectors(solve *s)
 {
     const wf_type type = s->matrix.type;
@@ -140,7 +132,7 @@ static int make_vectors(solve *s)
         uint64_t one = 1;
         const int code = wfi_read_vectors(s->args->b, type, s->matrix.rows, &one, &s->b_file);
         s->b = s->b_file.data;
-        return code != WFI_EXIT_DONE ? code : check_finite(s->args->b, type, s->matrix.rows, s->b);
+        return code;
     }
     s->b = s->random_b = s->x ? malloc(bytes ? bytes : 1) : NULL;
     if (!s->random_b)
@@ -407,6 +399,19 @@ static int write_solution(const solve *s, const wf_cg_result *r, wf_result solve
     return WFI_EXIT_DONE;
 }
 
+/* The options were looked at before: what is wrong now is in the matrix or in b, where a file's
+ * element can be named. */
+static int refuse(wfi_session *session, const solve *s)
+{
+    for (uint32_t i = 0; s->args->b && i < s->matrix.rows; i++) {
+        const double value = wf_element_get(s->matrix.type, s->b, i);
+        if (!isfinite(value))
+            return wfi_run_error("%s: element %u of b is %g", s->args->b, i, value);
+    }
+    wfi_session_error(session, WF_ERROR_INVALID_ARGUMENT);
+    return WFI_EXIT_FAILED;
+}
+
 static int run(solve *s, int argc, char **argv)
 {
     static wfi_result_case c;
@@ -441,10 +446,8 @@ static int run(solve *s, int argc, char **argv)
         code = wfi_case_exit(&c, solved);
         code = code != WFI_EXIT_DONE ? code : written;
     } else {
-        code = wfi_session_error(&session, solved);
-        /* The options were looked at before: what is wrong now is in the matrix or in b. */
-        if (solved == WF_ERROR_INVALID_ARGUMENT)
-            code = WFI_EXIT_FAILED;
+        code = solved == WF_ERROR_INVALID_ARGUMENT ? refuse(&session, s)
+                                                   : wfi_session_error(&session, solved);
     }
     if (ran) {
         wfi_stages_finish(s->common, &c);
