@@ -1,17 +1,16 @@
 /* Transfers through staging, in pieces and by several threads, forced on devices that map all of
- * their memory; memory that small buffers share. */
+ * their memory. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
-#include "core/block.h"
-#include "core/random.h"
 #include "core/share.h"
 #include "core/staging.h"
 #include "core/transfer.h"
 #include "harness.h"
+#include "staged.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,22 +18,8 @@
 #include <cmocka.h>
 
 #define KIB UINT64_C(1024)
+#define MIB (1024 * KIB)
 #define MOST (37 * 1024 * KIB + 4099) /* larger than the ring, which has 32 MiB */
-
-/* The device as if nothing could be mapped, with as many threads as a large machine has. */
-static int setup(void **state)
-{
-    if (test_device_setup(state) != 0)
-        return -1;
-    wf_device *device = *state;
-    wfi_staging *staging;
-    device->caps.unified_memory = false;
-    if (wfi_staging_of(device, &staging) != WF_SUCCESS)
-        return -1;
-    device->staging->threads = 4;
-    device->staging->workers.most = 3;
-    return 0;
-}
 
 static unsigned char expected(uint64_t at)
 {
@@ -460,172 +445,6 @@ static void test_threads(void **state)
         assert_int_equal(movers[i].failures, 0);
 }
 
-/* ------------------------------------------------------------------------------ shared memory */
-
-static bool overlap(const wf_buffer *a, const wf_buffer *b)
-{
-    const wf_memory_block *in_a = &a->memory.block, *in_b = &b->memory.block;
-    return in_a->memory == in_b->memory && in_a->offset < in_b->offset + b->memory.bytes &&
-           in_b->offset < in_a->offset + a->memory.bytes;
-}
-
-static unsigned chunks_of(const wf_buffer *const *buffers, int count)
-{
-    unsigned chunks = 0;
-    for (int i = 0; i < count; i++) {
-        bool seen = false;
-        for (int j = 0; j < i; j++)
-            seen = seen || (buffers[i] && buffers[j] &&
-                            buffers[i]->memory.block.memory == buffers[j]->memory.block.memory);
-        chunks += buffers[i] && !seen;
-    }
-    return chunks;
-}
-
-enum { BUFFERS = 96 };
-
-static void assert_apart(wf_buffer *const *buffers)
-{
-    for (int i = 0; i < BUFFERS; i++)
-        for (int j = 0; j < i; j++)
-            if (buffers[i] && buffers[j])
-                assert_false(overlap(buffers[i], buffers[j]));
-}
-
-/* Buffers come and go in random order; none overlaps another, and each keeps its words. */
-static void test_chunks(void **state)
-{
-    wf_device *device = *state;
-    wf_buffer *buffers[BUFFERS] = {NULL};
-    uint32_t words[2];
-    test_random random = {test_seed()};
-    wfi_chunk *const before = device->chunks;
-    for (int round = 0; round < 600; round++) {
-        const uint32_t i = test_random_below(&random, BUFFERS);
-        if (buffers[i]) {
-            assert_int_equal(wf_buffer_read(buffers[i], 0, words, sizeof words), WF_SUCCESS);
-            assert_int_equal(words[0], i);
-            wf_buffer_destroy(&buffers[i]);
-            continue;
-        }
-        const uint64_t bytes = 8 + test_random_below(&random, round % 9 ? 9000 : 200000);
-        assert_int_equal(wf_buffer_create(device, bytes, WF_MEMORY_READBACK, &buffers[i]),
-                         WF_SUCCESS);
-        assert_int_equal(wf_buffer_fill(buffers[i], 0, wf_buffer_size(buffers[i]), i), WF_SUCCESS);
-        assert_int_equal((uintptr_t)wf_buffer_mapped(buffers[i]) % 64, 0);
-        if (round % 50 == 0)
-            assert_apart(buffers);
-    }
-    for (int i = 0; i < BUFFERS; i++)
-        wf_buffer_destroy(&buffers[i]);
-    assert_ptr_equal(device->chunks, before); /* the chunk was freed */
-}
-
-static void test_small_buffers_share(void **state)
-{
-    wf_buffer *buffers[5];
-    for (int i = 0; i < 5; i++)
-        assert_int_equal(wf_buffer_create(*state, 20, WF_MEMORY_DEVICE, &buffers[i]), WF_SUCCESS);
-    assert_int_equal(chunks_of((const wf_buffer *const *)buffers, 5), 1);
-    for (int i = 0; i < 5; i++)
-        wf_buffer_destroy(&buffers[i]);
-}
-
-/* ------------------------------------------------------------------------- memory that is kept */
-
-#define MIB (1024 * KIB)
-
-static void keep_at_most(wf_device *device, uint64_t bytes)
-{
-    wfi_blocks_free(device);
-    for (uint32_t i = 0; i < device->memory.memoryHeapCount; i++)
-        device->kept_most[i] = bytes;
-}
-
-static wf_buffer *make(wf_device *device, uint64_t bytes)
-{
-    wf_buffer *buffer = NULL;
-    assert_int_equal(wf_buffer_create(device, bytes, WF_MEMORY_DEVICE, &buffer), WF_SUCCESS);
-    return buffer;
-}
-
-/* What a buffer leaves serves the next of about its size, up to the bound and until it is asked
- * for. */
-static void test_kept(void **state)
-{
-    wf_device *device = *state;
-    keep_at_most(device, 8 * MIB);
-    wf_buffer *a = make(device, 3 * MIB), *b, *c;
-    const VkDeviceMemory memory = a->memory.block.memory;
-    wf_buffer_destroy(&a);
-    assert_int_equal(device->kept_count, 1);
-    b = make(device, MIB); /* far less than what is kept */
-    assert_true(b->memory.block.memory != memory);
-    a = make(device, 4 * MIB);
-    assert_true(a->memory.block.memory == memory);
-    assert_int_equal(device->kept_count, 0);
-    wf_buffer_destroy(&a);
-    a = make(device, 3 * MIB); /* the size that left it */
-    assert_true(a->memory.block.memory == memory);
-    c = make(device, 8 * MIB);
-    wf_buffer_destroy(&a);
-    wf_buffer_destroy(&b);
-    assert_int_equal(device->kept_count, 2);
-    wf_buffer_destroy(&c); /* the oldest make room for it */
-    assert_int_equal(device->kept_count, 1);
-    c = make(device, 10 * MIB);
-    wf_buffer_destroy(&c); /* more than is ever kept */
-    assert_int_equal(device->kept_count, 1);
-    uint64_t kept = 0;
-    for (uint32_t i = 0; i < device->memory.memoryHeapCount; i++)
-        kept += wfi_blocks_kept(device, i);
-    assert_int_equal(kept, 8 * MIB);
-    assert_int_equal(wf_device_collect(device, NULL), WF_SUCCESS);
-    assert_int_equal(device->kept_count, 0);
-    keep_at_most(device, 0);
-    a = make(device, 3 * MIB);
-    wf_buffer_destroy(&a);
-    assert_int_equal(device->kept_count, 0);
-}
-
-/* Buffers that come and go in drawn order and sizes have their own memory: each still holds what
- * was written to it when it goes. */
-static void test_kept_apart(void **state)
-{
-    enum { PLACES = 12, STEPS = 300 };
-    wf_device *device = *state;
-    wf_buffer *buffers[PLACES] = {NULL};
-    unsigned char marks[PLACES], block[4096], found[4096];
-    uint64_t random = 3;
-    keep_at_most(device, 6 * MIB);
-    for (int step = 0; step < STEPS; step++) {
-        const uint64_t bits = wfi_random_bits(&random);
-        const int i = (int)(bits % PLACES);
-        if (buffers[i]) {
-            const uint64_t last = wf_buffer_size(buffers[i]) - sizeof found;
-            memset(block, marks[i], sizeof block);
-            for (int end = 0; end < 2; end++) {
-                assert_int_equal(wf_buffer_read(buffers[i], end ? last : 0, found, sizeof found),
-                                 WF_SUCCESS);
-                assert_memory_equal(found, block, sizeof found);
-            }
-            wf_buffer_destroy(&buffers[i]);
-            continue;
-        }
-        buffers[i] = make(device, (64 + (bits >> 8) % 2500) * KIB);
-        marks[i] = (unsigned char)(bits >> 40);
-        memset(block, marks[i], sizeof block);
-        for (int end = 0; end < 2; end++)
-            assert_int_equal(wf_buffer_write(buffers[i],
-                                             end ? wf_buffer_size(buffers[i]) - sizeof block : 0,
-                                             block, sizeof block),
-                             WF_SUCCESS);
-    }
-    for (int i = 0; i < PLACES; i++)
-        wf_buffer_destroy(&buffers[i]);
-    keep_at_most(device, 0);
-}
-
 /* --------------------------------------------------------------------- work on several threads */
 
 static void make_expected(void *user, uint64_t at, uint64_t bytes, void *to)
@@ -645,7 +464,7 @@ static void test_made(void **state)
     for (size_t n = 0; n < 2 * 2 * WFI_COUNT(sizes); n++) {
         const uint64_t bytes = sizes[n / 4], part = parts[n / 2 % 2];
         device->caps.unified_memory = n % 2;
-        wf_buffer *buffer = make(device, bytes + 8);
+        wf_buffer *buffer = test_buffer(device, bytes + 8);
         unsigned char *found = malloc(bytes + 8);
         atomic_uint calls = 0;
         const wfi_maker maker = {make_expected, &calls, part};
@@ -687,24 +506,13 @@ static void test_shared_work(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_asking),
-        cmocka_unit_test(test_host_copies),
-        cmocka_unit_test(test_small_ring),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_chunks),
-        cmocka_unit_test(test_small_buffers_share),
-        cmocka_unit_test(test_kept),
-        cmocka_unit_test(test_kept_apart),
-        cmocka_unit_test(test_made),
-        cmocka_unit_test(test_shared_work),
-        cmocka_unit_test(test_imported),
-        cmocka_unit_test(test_imported_little),
-        cmocka_unit_test(test_window),
-        cmocka_unit_test(test_recorded_once),
-        cmocka_unit_test(test_begun),
-        cmocka_unit_test(test_begun_badly),
-        cmocka_unit_test(test_device_ends_first),
+        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_asking),
+        cmocka_unit_test(test_host_copies),     cmocka_unit_test(test_small_ring),
+        cmocka_unit_test(test_threads),         cmocka_unit_test(test_made),
+        cmocka_unit_test(test_shared_work),     cmocka_unit_test(test_imported),
+        cmocka_unit_test(test_imported_little), cmocka_unit_test(test_window),
+        cmocka_unit_test(test_recorded_once),   cmocka_unit_test(test_begun),
+        cmocka_unit_test(test_begun_badly),     cmocka_unit_test(test_device_ends_first),
     };
-    return cmocka_run_group_tests(tests, setup, test_device_teardown);
+    return cmocka_run_group_tests(tests, test_staged_setup, test_device_teardown);
 }
