@@ -34,14 +34,26 @@ bool wfi_is_main_kernel(const wfi_point *point, const wfi_spirv *spirv)
     return spirv == point->variant->modules[type] || spirv == point->variant->second[type];
 }
 
-#define TMU_BYTES 64 /* of a register of 16 lanes, in which V3DV 25.0 tells its spills */
+#define TMU_BYTES 64            /* of a register of 16 lanes, in which V3DV 25.0 tells its spills */
+#define PROCESSOR_REGISTERS 128 /* a lane of VideoCore's, which the threads share evenly */
+
+/* Turnip's are of four 32-bit components; V3DV tells the threads that its processors then hold. */
+static uint32_t registers_of(const wf_kernel_info *kernel)
+{
+    /* NVIDIA, RADV, NVK. */
+    static const char *const registers[] = {"Register Count", "VGPRs", "Number of GPRs"};
+    static const char *const quads[] = {"Registers used"}, *const threads[] = {"Thread Count"};
+    const uint32_t told = statistic(kernel, registers, WFI_COUNT(registers)),
+                   four = 4 * statistic(kernel, quads, WFI_COUNT(quads)),
+                   sharing = statistic(kernel, threads, WFI_COUNT(threads));
+    if (told || four)
+        return told ? told : four;
+    return sharing ? PROCESSOR_REGISTERS / sharing : 0;
+}
 
 void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
                            wf_kernel_info *kernel)
 {
-    /* NVIDIA, RADV, NVK; Turnip's are of four 32-bit components. */
-    static const char *const registers[] = {"Register Count", "VGPRs", "Number of GPRs"};
-    static const char *const quads[] = {"Registers used"};
     /* RADV; ANV and PowerVR; ANV and PanVK; V3DV; Turnip, which counts stores to memory. */
     static const char *const spilled[] = {"Spilled VGPRs", "Spill count", "Spills", "TMU Spills",
                                           "STP Count"};
@@ -53,9 +65,7 @@ void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline,
     memcpy(kernel->group_size, pipeline->group_size, sizeof kernel->group_size);
     for (uint32_t i = 0; i < pipeline->statistic_count; i++)
         kernel->statistics[kernel->statistic_count++] = pipeline->statistics[i];
-    kernel->registers = statistic(kernel, registers, WFI_COUNT(registers));
-    if (kernel->registers == 0)
-        kernel->registers = 4 * statistic(kernel, quads, WFI_COUNT(quads));
+    kernel->registers = registers_of(kernel);
     kernel->spilled = statistic(kernel, spilled, WFI_COUNT(spilled));
     if (statistic(kernel, tmu, WFI_COUNT(tmu)))
         kernel->spilled = (kernel->spilled + TMU_BYTES - 1) / TMU_BYTES;
