@@ -49,7 +49,7 @@ set(WAVEFIT_RADV_FAMILIES polaris10 vega10 navi21 navi31 gfx1201)
 
 # GPUs of other vendors that can be compiled for without having them: those of
 # src/tool/cli/targets.def whose driver is installed and whose shim ./dev setup test has built; of
-# AMD's those that no test on RADV has, less RDNA 3.5, which RADV 25.0 does not know.
+# AMD's those that no test on RADV has.
 # Sets WAVEFIT_TARGETS to their names and, by name, WAVEFIT_TARGET_<name> to what a test's
 # environment needs.
 function(wavefit_find_targets)
@@ -70,7 +70,7 @@ function(wavefit_find_targets)
         endif()
         set(preload ${folder}/lib${shim}_noop_drm_shim.so)
         string(REGEX REPLACE "^amd:" "" chip ${name})
-        if(NOT EXISTS ${icd} OR chip IN_LIST WAVEFIT_RADV_FAMILIES OR chip STREQUAL gfx1150)
+        if(NOT EXISTS ${icd} OR chip IN_LIST WAVEFIT_RADV_FAMILIES)
             continue()
         elseif(shim STREQUAL "")
             set(preload "")

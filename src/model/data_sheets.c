@@ -23,7 +23,6 @@ static const wfi_data_sheet sheets[] = {
     {"amd:navi10", "Radeon RX 5700 XT", 40, 64, 1905, 448, 1.0 / 16, AMD},
     {"amd:navi21", "Radeon RX 6900 XT", 80, 64, 2250, 512, 1.0 / 16, AMD},
     {"amd:navi31", "Radeon RX 7900 XTX", 96, 128, 2500, 960, 1.0 / 32, AMD},
-    {"amd:gfx1150", "Radeon 890M", 16, 128, 2900, 120, 1.0 / 32, AMD},
     {"amd:gfx1201", "Radeon RX 9070 XT", 64, 128, 2970, 640, 1.0 / 64, AMD},
     {"intel:skl", "HD Graphics 530", 3, 64, 1150, 34.1, 1.0 / 4, ARK},
     {"intel:tgl", "Iris Xe, 96 units", 6, 128, 1350, 68.3, 0, ARK},

@@ -258,6 +258,10 @@ if [ -f "$drivers/libintel_noop_drm_shim.so" ] && [ -z "${WAVEFIT_TEST_BRIEF:-}"
     check 'compare tells what explain tells' sh -c \
         "tr -d ' \n' <targets.json | grep -q '\"registers\":${vgprs:-none},\"spilled\":0'"
     expect 0 '1 file on one page' report targets.json
+    # What ./dev drivers lists as here is what a driver can pretend.
+    every=$("$tool" explain matmul --target nosuch 2>&1 | sed 's/.* is none of //; s/ /,/g')
+    expect 0 '^amd:navi10 +[1-9]' compare matmul --shape 64x64x64 --variant naive --targets "$every"
+    check 'drivers know every chip' sh -c '! grep "not know the chip" out'
     unset WAVEFIT_DRIVERS
 fi
 
