@@ -15,6 +15,7 @@
 #include "choose/choose.h"
 #include "core/architectures.h"
 #include "core/device.h"
+#include "core/platform.h"
 #include "harness.h"
 #include "kernels/families.h"
 #include "model/predict.h"
@@ -42,6 +43,8 @@ typedef struct tally {
     candidate *candidates;
     uint32_t count, compiled;
     bool untold; /* the compiler does not tell what it keeps in memory, which no point may */
+    double most_seconds; /* of one kernel's compiling */
+    char slowest[256];
     double ratios[WF_FAMILY_COUNT][MOST_PROBLEMS];
     uint32_t problems[WF_FAMILY_COUNT], unknown[WF_FAMILY_COUNT], open[WF_FAMILY_COUNT];
 } tally;
@@ -82,6 +85,16 @@ static double predict(const tally *t, const wfi_point *point, const wf_kernel_in
     return p.us;
 }
 
+static void note_seconds(tally *t, const wfi_point *point, double seconds)
+{
+    char text[224];
+    if (seconds <= t->most_seconds)
+        return;
+    t->most_seconds = seconds;
+    test_point_text(point, text, sizeof text);
+    snprintf(t->slowest, sizeof t->slowest, "%s %s", text, wf_type_name(point->problem->type));
+}
+
 static double compile(tally *t, const wfi_point *point)
 {
     wfi_pipeline_desc desc;
@@ -90,6 +103,7 @@ static double compile(tally *t, const wfi_point *point)
     double us = MOST_SECONDS;
     wfi_point_pipeline(point, &desc);
     test_expect_errors(true);
+    const double begin = wfi_host_seconds();
     if (wfi_pipeline_create(t->device, &desc, &pipeline) == WF_SUCCESS) {
         t->untold = t->untold || !test_tells_spills(&pipeline);
         wfi_describe_pipeline(point, &pipeline, 0, &kernel);
@@ -97,6 +111,7 @@ static double compile(tally *t, const wfi_point *point)
             us = predict(t, point, &kernel);
     }
     test_expect_errors(false);
+    note_seconds(t, point, wfi_host_seconds() - begin);
     wfi_pipeline_destroy(t->device, &pipeline);
     t->compiled++;
     return us;
@@ -271,7 +286,8 @@ static bool print_ratios(tally *t)
         const bool held = f != WF_FAMILY_SPMV && f != WF_FAMILY_VECTOR;
         near = near && (!held || (count > 0 && ratios[count / 2] <= MOST_MEDIAN));
     }
-    printf("%u kernels compiled; seed %llu\n", t->compiled, (unsigned long long)test_seed());
+    printf("%u kernels compiled, the slowest in %.1f s: %s; seed %llu\n", t->compiled,
+           t->most_seconds, t->slowest, (unsigned long long)test_seed());
     return near;
 }
 
@@ -302,5 +318,6 @@ static void chosen_is_near_the_best(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(chosen_is_near_the_best)};
+    setvbuf(stdout, NULL, _IOLBF, 0); /* a run that is cut off leaves the lines before */
     return cmocka_run_group_tests(tests, test_statistics_setup, test_device_teardown);
 }
