@@ -10,8 +10,6 @@
 #include "core/timing.h"
 #include "profiles/peaks.h"
 
-#define MEASURE_SECONDS 0.3
-
 typedef struct peak {
     wf_peak_info info;
     wf_result (*measure)(wf_device *device, const wf_peak_params *params, wf_peak *out);
@@ -106,7 +104,10 @@ static uint64_t copy_bytes(const wf_caps *caps)
 static wf_result better_copy(wf_device *device, wf_buffer *from, wf_buffer *to, uint64_t bytes,
                              double *bandwidth)
 {
-    const wf_measure_params measure = {.size = sizeof measure, .budget_seconds = MEASURE_SECONDS};
+    const wf_measure_params measure = {
+        .size = sizeof measure,
+        .budget_seconds = wfi_peaks_profile_of(&device->caps)->copy_seconds,
+    };
     wf_timing shader, transfer;
     wfi_transfer copy = {device, from, to, bytes};
     wf_result result = wfi_straight_copy(device, from, to, bytes, &measure, &shader);

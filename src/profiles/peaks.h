@@ -10,6 +10,7 @@ typedef struct wfi_peaks_profile {
     bool lines_wait;         /* work-items that write a cache line at once wait for each other */
     uint64_t most_set_bytes; /* of the largest working set: far over any last-level cache */
     uint64_t copy_bytes;     /* of a buffer whose copy shows the memory's bandwidth */
+    double copy_seconds;     /* for which each of two ways of copying it is timed */
     uint64_t transfer_bytes; /* between host and device */
 } wfi_peaks_profile;
 
