@@ -173,7 +173,10 @@ static void searches_end_at_the_best(void **state)
     (void)state;
     double behind = 0, apart = 0, worst = 0;
     int close = 0;
-    for (uint64_t problem = 1; problem <= PROBLEMS; problem++) {
+    /* Under a sanitizer a few problems, of which the means say nothing. */
+    const bool quick = getenv("WAVEFIT_TEST_QUICK") != NULL;
+    const uint64_t problems = quick ? 3 : PROBLEMS;
+    for (uint64_t problem = 1; problem <= problems; problem++) {
         const double a = search(problem, 1, true), b = search(problem, 2, true),
                      best = fmin(fmin(a, b), search(problem, 3, false));
         behind += log(a / best) + log(b / best);
@@ -181,12 +184,13 @@ static void searches_end_at_the_best(void **state)
         worst = fmax(worst, fmax(a, b) / best);
         close += (a < best * CLOSE) + (b < best * CLOSE);
     }
-    behind = exp(behind / (2 * PROBLEMS));
-    apart = exp(apart / PROBLEMS);
-    if (behind > MOST_BEHIND || apart > MOST_APART || worst > MOST_WORST || close < LEAST_CLOSE)
+    behind = exp(behind / (2 * (double)problems));
+    apart = exp(apart / (double)problems);
+    if (worst > MOST_WORST ||
+        (!quick && (behind > MOST_BEHIND || apart > MOST_APART || close < LEAST_CLOSE)))
         fail_msg("over the best known: %.3f in the mean, %.2f at worst, %d of %d close; two "
                  "searches are %.3f apart",
-                 behind, worst, close, 2 * PROBLEMS, apart);
+                 behind, worst, close, 2 * (int)problems, apart);
 }
 
 int main(void)
