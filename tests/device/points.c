@@ -103,16 +103,45 @@ static uint32_t each_point(const wf_caps *caps, const wfi_problem *problem,
     return w.count;
 }
 
-/* Marks the candidates that are the point's values. */
-static void mark(const wfi_point *point, uint32_t seen[WF_MAX_PARAMETERS])
+/* How many candidates that were in no point yet are the point's values; marks them when told to. */
+static uint32_t unseen(const wfi_point *point, uint32_t seen[WF_MAX_PARAMETERS], bool mark)
 {
+    uint32_t count = 0;
     for (uint32_t p = 0; p < point->variant->parameter_count; p++)
-        for (uint32_t c = 0; c < point->variant->parameters[p].candidate_count; c++)
-            if (wfi_point_get(point, p) == point->variant->parameters[p].candidates[c])
+        for (uint32_t c = 0; c < point->variant->parameters[p].candidate_count; c++) {
+            if (wfi_point_get(point, p) != point->variant->parameters[p].candidates[c])
+                continue;
+            count += !(seen[p] & 1u << c);
+            if (mark)
                 seen[p] |= 1u << c;
+        }
+    return count;
 }
 
 #define MOST_DRAWS 4000 /* for one candidate; a point of many parameters is legal rarely */
+#define MOST_RIVALS 64  /* legal ones, of which the one with most that is new is visited */
+
+/* Draws points with a candidate of a parameter; false: there is none. */
+static bool draw_with(wfi_point *point, uint32_t p, uint32_t c,
+                      bool (*wanted)(const wfi_point *point), uint32_t seen[WF_MAX_PARAMETERS],
+                      test_random *random)
+{
+    uint32_t rivals = 0, most = 0;
+    wfi_point drawn = *point;
+    for (uint32_t n = 0; n < MOST_DRAWS && rivals < MOST_RIVALS; n++) {
+        draw(&drawn, random);
+        wfi_point_put(&drawn, p, point->variant->parameters[p].candidates[c]);
+        if (!wfi_point_legal(&drawn, NULL) || !wanted(&drawn))
+            continue;
+        rivals++;
+        const uint32_t count = unseen(&drawn, seen, false);
+        if (count > most) {
+            most = count;
+            *point = drawn;
+        }
+    }
+    return rivals > 0;
+}
 
 uint32_t test_each_value(const wf_caps *caps, const wfi_problem *problem,
                          const wfi_variant *variant, bool (*wanted)(const wfi_point *point),
@@ -126,14 +155,10 @@ uint32_t test_each_value(const wf_caps *caps, const wfi_problem *problem,
     if (variant->parameter_count == 0 && most > 0)
         visit(&w, &point);
     for (uint32_t p = 0; p < variant->parameter_count; p++)
-        for (uint32_t c = 0; c < variant->parameters[p].candidate_count; c++)
-            for (uint32_t n = 0; n < MOST_DRAWS && w.count < most && !(seen[p] & 1u << c); n++) {
-                draw(&point, random);
-                wfi_point_put(&point, p, variant->parameters[p].candidates[c]);
-                if (!wfi_point_legal(&point, NULL) || !wanted(&point))
-                    continue;
+        for (uint32_t c = 0; c < variant->parameters[p].candidate_count && w.count < most; c++)
+            if (!(seen[p] & 1u << c) && draw_with(&point, p, c, wanted, seen, random)) {
                 visit(&w, &point);
-                mark(&point, seen);
+                unseen(&point, seen, true);
             }
     return w.count;
 }

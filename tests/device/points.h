@@ -32,8 +32,9 @@ uint32_t test_each_point(const wf_caps *caps, const wfi_problem *problem,
                          test_point_fn fn, void *user);
 
 /* Draws at most `most` legal points for which wanted() holds, until every candidate of every
- * parameter was in one or could not be. The other values vary, so that there are fewer points than
- * candidates. Returns how many points there were. A variant without parameters has one. */
+ * parameter was in one or could not be. Of several draws the one with most candidates that were in
+ * none is taken, so that there are few points. Returns how many there were. A variant without
+ * parameters has one. */
 uint32_t test_each_value(const wf_caps *caps, const wfi_problem *problem,
                          const wfi_variant *variant, bool (*wanted)(const wfi_point *point),
                          uint32_t most, test_random *random, test_point_fn fn, void *user);

@@ -171,8 +171,8 @@ static bool has_own_values(const wfi_variant *variant)
     return strcmp(variant->name, "blocked") != 0 && strcmp(variant->name, "kept") != 0;
 }
 
-/* At most so many points of a shape, where that is another case for the variant; one is enough of
- * the others. */
+/* At most so many points of a shape, where that is another case for the variant; of the others the
+ * defaults are enough, which are compiled once for all of them. */
 static uint32_t most_points(const wfi_variant *variant, size_t edge)
 {
     if (strcmp(variant->name, "matvec") == 0)
@@ -195,6 +195,19 @@ static bool has_use_for(const wfi_variant *variant, size_t edge)
     return edge < FOR_PANELS || thin;
 }
 
+static uint32_t run_points(product *p, const wfi_variant *variant, const wfi_problem *problem,
+                           size_t edge, test_random *random)
+{
+    const wf_caps *caps = wf_device_caps(p->device);
+    const uint32_t most = most_points(variant, edge);
+    wfi_point point = {.caps = caps, .problem = problem, .variant = variant};
+    wfi_point_defaults(&point);
+    if (most > 1 || test_quick() || !wfi_point_legal(&point, NULL) || !compiles_fast(&point))
+        return test_each_value(caps, problem, variant, compiles_fast, most, random, run_point, p);
+    run_point(p, &point);
+    return 1;
+}
+
 static void every_point_is_right(void **state)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
@@ -214,8 +227,7 @@ static void every_point_is_right(void **state)
             if (s == 0 || s >= FOR_PANELS || strcmp(variant->name, "matvec") == 0)
                 models += run_model(&p, variant, &problem);
             if (has_own_values(variant))
-                points += test_each_value(wf_device_caps(*state), &problem, variant, compiles_fast,
-                                          most_points(variant, s), &random, run_point, &p);
+                points += run_points(&p, variant, &problem, s, &random);
         }
         free_product(&p);
     }

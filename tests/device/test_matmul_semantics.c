@@ -307,7 +307,7 @@ static wfi_problem problem_of(const wf_matmul_params *q)
 }
 
 /* A step of the ladder that shares its module is run once a type; other types than f32, whose
- * indexing they share, with two of the four pairs of transposes. */
+ * indexing they share, with one of the four pairs of transposes, another one for each variant. */
 static bool has_earlier_module(const wfi_family *family, uint32_t variant, int type)
 {
     for (uint32_t v = 0; v < variant; v++)
@@ -341,8 +341,8 @@ static void every_variant_does_everything(void **state)
                                     strcmp(family->variants[v]->name, "dot") != 0 &&
                                     strcmp(family->variants[v]->name, "panel") != 0;
                 if (!family->variants[v]->modules[type] ||
-                    ((repeated || test_quick()) && transposes != (int)((v + (uint32_t)type) % 4)) ||
-                    (narrow && transposes % 2 != (type + (int)v) % 2))
+                    ((repeated || narrow || test_quick()) &&
+                     transposes != (int)((v + (uint32_t)type) % 4)))
                     continue;
                 draw_params(&p, (wf_type)type, transposes, &random);
                 p.params.size = sizeof p.params;
@@ -471,6 +471,8 @@ static void tiles_go_without_padding(void **state)
                                 .beta = 2}};
         const wfi_problem problem = problem_of(&p.params);
         wfi_choice choice;
+        if (n == 3 || n == 4) /* large blocks: f16 and f64 with one transpose each */
+            continue;
         device->caps.vendor_id = WFI_NVIDIA;
         device->caps.driver_id = VK_DRIVER_ID_NVIDIA_PROPRIETARY;
         device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;

@@ -13,7 +13,7 @@
 #include "core/device.h"
 #include "points.h"
 
-#define DRAWN 13 /* random problems */
+#define DRAWN 14 /* random problems, of which half are run at each limits */
 #define MOST_TAPS 729
 
 /* A problem with random values; the reference variant's result is what others must give. */
@@ -205,6 +205,11 @@ static void every_variant_is_right(void **state)
     }
 }
 
+static bool is_minimum(const wf_device *device)
+{
+    return wf_device_caps(device)->limits == WF_LIMITS_MINIMUM;
+}
+
 /* Problems drawn at random: extents from the smallest, radius to 4, padding, several steps. */
 static void drawn_problems_are_right(void **state)
 {
@@ -226,18 +231,21 @@ static void drawn_problems_are_right(void **state)
             .type = types[test_random_below(&random, 4)]};
         params.row_stride = params.nx + test_random_below(&random, 5);
         make_problem(&p, *state, &params, &random);
-        if (has_type(&p))
+        if (has_type(&p) && (test_emulated() || n % 2 == is_minimum(*state)))
             run_defaults(&p);
         free_problem(&p);
     }
 }
 
+/* Of four points three are run, each on one of the three grids; at minimum limits half of those that
+ * are left. */
 static void run_point(void *user, const wfi_point *point)
 {
     problem *p = user;
     wf_constant constants[WF_MAX_PARAMETERS];
     char text[256];
-    if (p->seen++ % 4 != p->phase)
+    const uint32_t number = p->seen++;
+    if (is_minimum(p->device) ? number % 8 != 3 + 4 * (p->phase % 2) : number % 4 != p->phase)
         return;
     const wf_tuning tuning = test_point_tuning(point, constants);
     test_point_text(point, text, sizeof text);
