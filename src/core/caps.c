@@ -65,7 +65,7 @@ static void query_properties(const wfi_instance *instance, VkPhysicalDevice devi
     LINK(id, ID_PROPERTIES);
     LINK(maintenance3, MAINTENANCE_3_PROPERTIES);
     LINK(subgroup, SUBGROUP_PROPERTIES);
-    if (features->api_version >= VK_API_VERSION_1_2)
+    if (features->driver_properties)
         LINK(driver, DRIVER_PROPERTIES);
     if (features->api_version >= VK_API_VERSION_1_3)
         LINK(maintenance4, MAINTENANCE_4_PROPERTIES);

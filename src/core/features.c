@@ -135,6 +135,8 @@ wf_result wfi_features_query(const wfi_instance *instance, const wfi_log *log,
         out->amd_core = offered(&list, VK_AMD_SHADER_CORE_PROPERTIES_EXTENSION_NAME);
         out->arm_core = offered(&list, VK_ARM_SHADER_CORE_BUILTINS_EXTENSION_NAME);
         out->drm = offered(&list, VK_EXT_PHYSICAL_DEVICE_DRM_EXTENSION_NAME);
+        out->driver_properties = out->api_version >= VK_API_VERSION_1_2 ||
+                                 offered(&list, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
         /* A device that has this extension must have it enabled. */
         take(out, &list, "VK_KHR_portability_subset", 0);
         instance->vkGetPhysicalDeviceFeatures2(device, &out->core);
@@ -174,11 +176,12 @@ void wfi_features_restrict(wfi_features *features, const wf_vulkan *vulkan)
 {
     wfi_features left = {
         .api_version = features->api_version,
-        .memory_budget = features->memory_budget, /* these five tell about the physical device */
+        .memory_budget = features->memory_budget, /* these six tell about the physical device */
         .shader_sm_builtins = features->shader_sm_builtins,
         .amd_core = features->amd_core,
         .arm_core = features->arm_core,
         .drm = features->drm,
+        .driver_properties = features->driver_properties,
         .push_descriptor =
             features->push_descriptor && listed(vulkan, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME),
         .external_memory_host = features->external_memory_host &&

@@ -12,6 +12,7 @@ static PFN_vkGetInstanceProcAddr real_proc;
 static PFN_vkGetPhysicalDeviceMemoryProperties2 real_memory;
 static PFN_vkGetPhysicalDeviceQueueFamilyProperties real_families;
 static PFN_vkGetPhysicalDeviceFeatures2 real_features;
+static PFN_vkGetPhysicalDeviceProperties real_core_properties;
 static PFN_vkGetPhysicalDeviceProperties2 real_properties;
 static PFN_vkGetDeviceProcAddr real_device_proc;
 static PFN_vkCreateShaderModule real_module;
@@ -65,6 +66,13 @@ static void VKAPI_CALL features(VkPhysicalDevice device, VkPhysicalDeviceFeature
         arithmetic->shaderFloat16 = VK_FALSE;
     if (pretend.no_f16_storage && storage)
         storage->storageBuffer16BitAccess = VK_FALSE;
+}
+
+static void VKAPI_CALL core_properties(VkPhysicalDevice device, VkPhysicalDeviceProperties *out)
+{
+    real_core_properties(device, out);
+    if (pretend.vulkan_1_1)
+        out->apiVersion = VK_API_VERSION_1_1;
 }
 
 static void VKAPI_CALL properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2 *out)
@@ -159,6 +167,7 @@ PFN_vkVoidFunction VKAPI_CALL test_pretend_proc(VkInstance instance, const char 
     HOOK("vkGetPhysicalDeviceMemoryProperties2", real_memory, memory_properties)
     HOOK("vkGetPhysicalDeviceQueueFamilyProperties", real_families, queue_families)
     HOOK("vkGetPhysicalDeviceFeatures2", real_features, features)
+    HOOK("vkGetPhysicalDeviceProperties", real_core_properties, core_properties)
     HOOK("vkGetPhysicalDeviceProperties2", real_properties, properties)
     HOOK("vkGetDeviceProcAddr", real_device_proc, device_proc)
     return real_proc(instance, function);

@@ -13,6 +13,7 @@ typedef struct test_pretence {
     uint64_t budget, usage;
     uint32_t subgroup_size;
     bool subgroups_vary; /* 4 to 128, and cannot be pinned */
+    bool vulkan_1_1;
     bool no_timestamps, no_f64, no_f16_arithmetic, no_f16_storage;
     bool wrong_shuffles; /* shuffle is compiled as shuffle xor */
     /* Out: stages compiled for whatever subgroup size the driver takes, and copies recorded. */

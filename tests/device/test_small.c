@@ -378,6 +378,21 @@ static void documented_faults_are_judged(void **state)
     wf_device_destroy(&device);
 }
 
+/* Drivers of Vulkan 1.1, as phones have, say by an extension who they are. */
+static void old_drivers_are_known(void **state)
+{
+    (void)state;
+    static wf_caps listed[16];
+    const wf_device_params params = {.size = sizeof params,
+                                     .get_instance_proc_addr = test_pretend_proc};
+    uint32_t count = sizeof listed / sizeof *listed;
+    pretend.vulkan_1_1 = true;
+    pretend.subgroup_size = 64;
+    assert_int_equal(wf_devices_list(&params, listed, &count), WF_SUCCESS);
+    assert_int_not_equal(listed[0].driver_name[0], '\0');
+    assert_true(listed[0].faults & WF_FAULT_SHUFFLE);
+}
+
 /* No row knows of this driver: the self-test finds the fault, and nothing that it touches runs. */
 static void unknown_faults_are_found(void **state)
 {
@@ -420,6 +435,7 @@ int main(void)
         cmocka_unit_test_setup(no_matrix_is_copied, forget),
         cmocka_unit_test_setup(varying_subgroups_are_told, forget),
         cmocka_unit_test_setup(documented_faults_are_judged, forget),
+        cmocka_unit_test_setup(old_drivers_are_known, forget),
         cmocka_unit_test_setup(unknown_faults_are_found, forget),
     };
     if (!test_pretend_open())
