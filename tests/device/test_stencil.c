@@ -237,8 +237,8 @@ static void drawn_problems_are_right(void **state)
     }
 }
 
-/* Of four points three are run, each on one of the three grids; at minimum limits half of those that
- * are left. */
+/* Of four points three are run, each on one of the three grids; at minimum limits half of those
+ * that are left. */
 static void run_point(void *user, const wfi_point *point)
 {
     problem *p = user;
