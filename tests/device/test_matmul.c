@@ -195,11 +195,15 @@ static bool has_use_for(const wfi_variant *variant, size_t edge)
     return edge < FOR_PANELS || thin;
 }
 
+#define FEW_POINTS 3 /* at minimum limits: at full ones every candidate is in a point */
+
 static uint32_t run_points(product *p, const wfi_variant *variant, const wfi_problem *problem,
                            size_t edge, test_random *random)
 {
     const wf_caps *caps = wf_device_caps(p->device);
-    const uint32_t most = most_points(variant, edge);
+    uint32_t most = most_points(variant, edge);
+    if (caps->limits == WF_LIMITS_MINIMUM && most > FEW_POINTS)
+        most = FEW_POINTS;
     wfi_point point = {.caps = caps, .problem = problem, .variant = variant};
     wfi_point_defaults(&point);
     if (most > 1 || test_quick() || !wfi_point_legal(&point, NULL) || !compiles_fast(&point))
