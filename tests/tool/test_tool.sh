@@ -6,6 +6,8 @@ set -u
 # Ladders, which run every variant there is, ceilings, and kernels for AMD's chips: once, on
 # lavapipe.
 whole() { [ -n "${WAVEFIT_TEST_BRIEF:-}" ] || "$@"; }
+# What compiles most on SwiftShader, and says of it what runs of the same families say.
+first() { case $VK_DRIVER_FILES in *swiftshader*) ;; *) "$@" ;; esac; }
 
 expect 0 'usage: wavefit' --help
 expect 0 '^wavefit [0-9]+\.[0-9]+\.[0-9]+$' --version
@@ -53,11 +55,12 @@ expect 0 'all cells and gosa of the measured run' himeno --size 20x10x8 --iterat
 expect 0 '^rehearsal 5 iterations: .* Gosa of the third' himeno --size 20x10x8 --iterations 4 \
     --variant time --set steps=2
 # bench prints the variant's name, and its constants only when asked.
-expect 0 '^himeno +himeno XS .* copy +[a-z_0-9]+$' bench --json bench.json --quiet
-check 'bench.json has the constants' grep -q '"constants": {' bench.json
-check 'no constants in the lines of bench' sh -c '! grep -q = out'
+first expect 0 '^himeno +himeno XS .* copy +[a-z_0-9]+$' bench --json bench.json --quiet \
+    --repeat 2
+first check 'bench.json has the constants' grep -q '"constants": {' bench.json
+first check 'no constants in the lines of bench' sh -c '! grep -q = out'
 whole expect 0 '^himeno +himeno XS +f32 .* +[0-9.e+]+$' bench --verbose --host --quiet \
-    --json host.json
+    --repeat 2 --json host.json
 whole check 'what the cores computed was verified' sh -c \
     "grep -q '\"verified\": true' host.json && ! grep -q '\"verified\": false' host.json"
 expect 2 'host is for suites' bench --host --sustained 1
@@ -144,9 +147,11 @@ whole expect 0 '^ +1 +moved .* host ' ladder himeno --repeat 2 --size 20x10x8 --
 cp out ladder.txt
 whole check 'a row of the ladder agrees with itself' awk -f ladder.awk ladder.txt
 whole expect 0 'one work-item a row' ladder spmv --repeat 2 --matrix poisson27:4
-expect 0 '^ +4 +time +[0-9]' ladder stencil --repeat 2 --grid 40x30x20 --steps 3 --json grid.json
-check 'grid.json is of a ladder' grep -q '"kind": "ladder"' grid.json
-check 'grid.json has the name of the case' grep -q '"40x30x20 star 1 dirichlet, 3 steps"' grid.json
+first expect 0 '^ +4 +time +[0-9]' ladder stencil --repeat 2 --grid 40x30x20 --steps 3 \
+    --json grid.json
+first check 'grid.json is of a ladder' grep -q '"kind": "ladder"' grid.json
+first check 'grid.json has the name of the case' \
+    grep -q '"40x30x20 star 1 dirichlet, 3 steps"' grid.json
 expect 0 'best' sweep matmul --shape 64x64x64 --variant naive --over local_x --json sweep.json
 # Every count of subgroups that the device's work-groups hold, whole powers of two or not.
 expect 0 '^ +7 +[0-9]+ +[0-9.]+ [um]?s' sweep spmv --repeat 1 --matrix poisson27:4 --variant row \
@@ -182,7 +187,8 @@ expect 0 '^\{$' spmv --generate arrow:9 --explain --repeat 1 --json -
 check 'no explanation amid the JSON' sh -c '! grep -q break-even out'
 expect 0 '^ +64 KiB +[0-9.e+]+ +#' peaks --only copy --budget 0.1
 expect 0 'best' sweep spmv --repeat 2 --matrix arrow:200 --variant row --over local_x
-expect 0 'best' sweep stencil --repeat 2 --grid 60x50 --border periodic --variant march --over march
+first expect 0 'best' sweep stencil --repeat 2 --grid 60x50 --border periodic --variant march \
+    --over march
 
 # explain
 expect 0 '^advice' explain matmul --shape 100x90x80 --json explain.json
