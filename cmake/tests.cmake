@@ -176,7 +176,7 @@ else()
 endif()
 
 set(tsan_options ignore_noninstrumented_modules=1:print_suppressions=0)
-set(asan_options quarantine_size_mb=32)
+set(asan_options quarantine_size_mb=8)
 set(WAVEFIT_TEST_ENVIRONMENT
     "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/lsan.supp:print_suppressions=0"
     "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/tsan.supp:${tsan_options}"
