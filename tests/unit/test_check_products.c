@@ -306,6 +306,58 @@ static void a_missing_term_is_found(void **state)
         }
 }
 
+/* A product of two numbers by 1, in `type` or as its sums, and what the check says of a result. */
+static bool is_right(wf_type type, bool sums, const double a[2], double result)
+{
+    const wf_type real = wfi_element_of(type)->real;
+    const wf_matmul_params params = {.size = sizeof params,
+                                     .m = 1,
+                                     .n = 1,
+                                     .k = 2,
+                                     .type = type,
+                                     .output =
+                                         sums ? WF_MATMUL_OUTPUT_SUMS : WF_MATMUL_OUTPUT_TYPE};
+    uint64_t x[2], y[2], c = 0;
+    wf_check check;
+    for (uint64_t i = 0; i < 2; i++) {
+        wf_element_set(type, x, i, a[i]);
+        wf_element_set(type, y, i, 1);
+    }
+    wf_element_set(sums ? real : type, &c, 0, result);
+    const wf_matmul_inputs inputs = {.size = sizeof inputs, .a = x, .b = y};
+    assert_int_equal(wf_matmul_check(&params, &inputs, &c, 0, 1, &check), WF_SUCCESS);
+    return check.error_over_bound <= 1;
+}
+
+/* Infinity is right where the reference, rounded to the type of C, is infinite, and nowhere else. */
+static void results_may_overflow(void **state)
+{
+    (void)state;
+    static const struct {
+        wf_type type;
+        double some;
+    } cases[] = {{WF_TYPE_F32, 2e38},
+                 {WF_TYPE_F64, 1e308},
+                 {WF_TYPE_F16, 4e4},
+                 {WF_TYPE_BF16, 2e38},
+                 {WF_TYPE_BF16, 3e38}};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
+        for (int sums = 0; sums < 2; sums++) {
+            const wf_type type = cases[n].type;
+            const double some = cases[n].some, over[2] = {some, some}, under[2] = {-some, -some},
+                         within[2] = {some, -some / 2};
+            if (type == WF_TYPE_F16 && sums) /* these hold 8e4 */
+                continue;
+            assert_true(is_right(type, sums, over, INFINITY));
+            assert_true(is_right(type, sums, under, -INFINITY));
+            assert_false(is_right(type, sums, over, -INFINITY));
+            assert_false(is_right(type, sums, over, NAN));
+            if (type != WF_TYPE_F64) /* the bound is infinite, too */
+                assert_false(is_right(type, sums, over, some));
+            assert_false(is_right(type, sums, within, INFINITY));
+        }
+}
+
 /* GELU of f64 with a constant that is off; x is the product of one row and one column. */
 static void constants_of_gelu_are_checked(void **state)
 {
@@ -470,6 +522,7 @@ int main(void)
         cmocka_unit_test(wrong_products_are_found),
         cmocka_unit_test(wrong_shares_are_found),
         cmocka_unit_test(a_missing_term_is_found),
+        cmocka_unit_test(results_may_overflow),
         cmocka_unit_test(constants_of_gelu_are_checked),
         cmocka_unit_test(scalars_are_checked),
         cmocka_unit_test(wrong_sparse_products_are_found),

@@ -143,13 +143,22 @@ wfi_expected wfi_matmul_activated(const wfi_matmul_reference *w, wfi_expected e)
     return rounded(w, e);
 }
 
-/* Past the type's largest number, infinity and that number are both right. */
+/* The largest number that C holds: of its type, or of the sums where those have no larger one. */
+static double largest_of(const wfi_matmul_reference *w)
+{
+    if (w->narrow && isfinite(w->element->largest))
+        return w->element->largest;
+    if (w->element->whole)
+        return INFINITY;
+    return w->element->real == WF_TYPE_F64 ? DBL_MAX : (double)FLT_MAX;
+}
+
+/* Past the largest number, infinity and that number are both right. */
 static bool overflows(const wfi_matmul_reference *w, wfi_expected e, double result)
 {
-    const double largest = w->element->largest;
-    return w->narrow && isfinite(largest) && isfinite(e.value) &&
-           fabs((double)e.value) + e.bound >= largest && fabs(result) >= largest &&
-           (result > 0) == (e.value > 0);
+    const double largest = largest_of(w);
+    return isfinite(largest) && isfinite(e.value) && fabs((double)e.value) + e.bound >= largest &&
+           fabs(result) >= largest && (result > 0) == (e.value > 0);
 }
 
 static void compare(const wfi_matmul_reference *w, uint64_t z, uint64_t row, uint64_t column,
