@@ -2,7 +2,8 @@
  * its passes beside that of a whole grid of the same extents, for slabs and blocks. Halos go
  * through the object's own memory of the host's; nobody reads what leaves, and what arrives is what
  * lies there. A stencil's halos always arrive.
- * usage: bench_halos [himeno|stencil [I J K]] */
+ * MARCH is Himeno's, in place of its own choice.
+ * usage: bench_halos [himeno|stencil [I J K [MARCH]]] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,10 +151,14 @@ static void print_part(const uint32_t blocks[3], const char *variant, uint32_t s
 }
 
 /* The block in the middle, or beside it, in cells of whole work-groups. */
-static void measure_himeno(wf_device *device, const uint32_t extent[3], const uint32_t blocks[3])
+static void measure_himeno(wf_device *device, const uint32_t extent[3], const uint32_t blocks[3],
+                           uint32_t march)
 {
+    const wf_constant marched = {"march", march};
+    const wf_tuning asked = {
+        .size = sizeof asked, .constants = &marched, .constant_count = march ? 1 : 0};
     wf_himeno_params params = {
-        .size = sizeof params, .ni = extent[0], .nj = extent[1], .nk = extent[2]};
+        .size = sizeof params, .ni = extent[0], .nj = extent[1], .nk = extent[2], .tuning = &asked};
     wf_himeno_cut cut = {.size = sizeof cut};
     require(wf_himeno_plan_cut(device, &params, &cut), "a choice");
     const wf_tuning tuning = {.size = sizeof tuning,
@@ -257,7 +262,8 @@ static void measure_stencil(wf_device *device, const uint32_t extent[3], const u
 
 int main(int argc, char **argv)
 {
-    static const uint32_t cuts[][3] = {{1, 1, 4}, {1, 1, 8}, {1, 2, 4}, {2, 2, 2}, {4, 4, 4}};
+    static const uint32_t cuts[][3] = {{1, 1, 2}, {1, 1, 4}, {1, 1, 8},
+                                       {1, 2, 4}, {2, 2, 2}, {4, 4, 4}};
     const bool stencil = argc > 1 && strcmp(argv[1], "stencil") == 0;
     const uint32_t extent[3] = {argc > 4 ? (uint32_t)atoi(argv[2]) : 1024,
                                 argc > 4 ? (uint32_t)atoi(argv[3]) : 512,
@@ -270,7 +276,7 @@ int main(int argc, char **argv)
         if (extent[2] / cuts[n][2] > 3 && stencil)
             measure_stencil(device, extent, cuts[n]);
         else if (extent[2] / cuts[n][2] > 3)
-            measure_himeno(device, extent, cuts[n]);
+            measure_himeno(device, extent, cuts[n], argc > 5 ? (uint32_t)atoi(argv[5]) : 0);
     wf_device_destroy(&device);
     return 0;
 }

@@ -251,7 +251,7 @@ function(wavefit_add_device_entry entry icd limits timeout)
 endfunction()
 
 function(wavefit_add_device_test)
-    cmake_parse_arguments(T "HEAVY;SANITIZED;CHAINS" "NAME;TIMEOUT;QUICK"
+    cmake_parse_arguments(T "HEAVY;SANITIZED;CHAINS;BESIDE" "NAME;TIMEOUT;QUICK"
                           "SOURCES;LIBRARIES;DRIVERS;LIMITS" ${ARGN})
     if(NOT T_DRIVERS)
         set(T_DRIVERS lavapipe swiftshader)
@@ -308,6 +308,14 @@ function(wavefit_add_device_test)
             endforeach()
         endif()
     endforeach()
+    # What goes to several queues where a device has them goes to the one here, in as many
+    # submissions.
+    if(T_BESIDE AND WAVEFIT_ICD_LAVAPIPE)
+        wavefit_add_device_entry(${T_NAME}.lavapipe.beside ${WAVEFIT_ICD_LAVAPIPE} full
+                                 ${T_TIMEOUT} test_${T_NAME})
+        set_property(TEST ${T_NAME}.lavapipe.beside APPEND PROPERTY ENVIRONMENT
+                     "WAVEFIT_SIDE_QUEUES=1")
+    endif()
     if(T_QUICK)
         add_dependencies(wavefit_quick test_${T_NAME})
     endif()

@@ -19,12 +19,16 @@ static wf_result create_vk_buffer(wf_buffer *buffer, VkExternalMemoryHandleTypeF
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
         .handleTypes = handles,
     };
+    uint32_t families[WFI_MOST_FAMILIES];
+    const uint32_t count = wfi_device_families(device, families);
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .pNext = handles ? &external : NULL,
         .size = buffer->bytes,
         .usage = wfi_buffer_usage(device),
-        .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
+        .sharingMode = count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
+        .queueFamilyIndexCount = count > 1 ? count : 0,
+        .pQueueFamilyIndices = count > 1 ? families : NULL,
     };
     const VkResult vk = WFI_MADE(
         device->fn.vkCreateBuffer(device->vk, &info, device->allocator, &buffer->vk), &buffer->vk);

@@ -10,12 +10,23 @@
 
 #define MAX_QUEUE_FAMILIES 32
 
+/* How many there are is asked first: SwiftShader leaves a larger number as it is. */
+static uint32_t queue_families(const wfi_instance *instance, VkPhysicalDevice device,
+                               VkQueueFamilyProperties families[MAX_QUEUE_FAMILIES])
+{
+    uint32_t count = 0;
+    instance->vkGetPhysicalDeviceQueueFamilyProperties(device, &count, NULL);
+    count = (uint32_t)wfi_least(count, MAX_QUEUE_FAMILIES);
+    instance->vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families);
+    return count;
+}
+
 uint32_t wfi_caps_queue_family(const wfi_instance *instance, VkPhysicalDevice device,
                                uint32_t *timestamp_valid_bits)
 {
     VkQueueFamilyProperties families[MAX_QUEUE_FAMILIES];
-    uint32_t count = MAX_QUEUE_FAMILIES, best = UINT32_MAX;
-    instance->vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families);
+    const uint32_t count = queue_families(instance, device, families);
+    uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
         if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT))
             continue;
@@ -27,12 +38,33 @@ uint32_t wfi_caps_queue_family(const wfi_instance *instance, VkPhysicalDevice de
     return best;
 }
 
+static bool copies_alone(VkQueueFlags flags)
+{
+    const VkQueueFlags more = VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
+    return (flags & ~more) == VK_QUEUE_TRANSFER_BIT;
+}
+
+void wfi_caps_side_families(const wfi_instance *instance, VkPhysicalDevice device, uint32_t family,
+                            uint32_t *compute, uint32_t *copies)
+{
+    VkQueueFamilyProperties families[MAX_QUEUE_FAMILIES];
+    const uint32_t count = queue_families(instance, device, families);
+    *compute = *copies = UINT32_MAX;
+    for (uint32_t i = count; i-- > 0;) {
+        const VkQueueFamilyProperties *f = &families[i];
+        if (i != family && (f->queueFlags & VK_QUEUE_COMPUTE_BIT) &&
+            f->timestampValidBits == families[family].timestampValidBits)
+            *compute = i;
+        if (copies_alone(f->queueFlags))
+            *copies = i;
+    }
+}
+
 bool wfi_caps_compute_family(const wfi_instance *instance, VkPhysicalDevice device, uint32_t family,
                              uint32_t *timestamp_valid_bits)
 {
     VkQueueFamilyProperties families[MAX_QUEUE_FAMILIES];
-    uint32_t count = MAX_QUEUE_FAMILIES;
-    instance->vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families);
+    const uint32_t count = queue_families(instance, device, families);
     if (family >= count || !(families[family].queueFlags & VK_QUEUE_COMPUTE_BIT))
         return false;
     *timestamp_valid_bits = families[family].timestampValidBits;

@@ -45,6 +45,11 @@ const wf_cooperative_shape *wfi_caps_shape(const wf_caps *caps, uint32_t factor,
 uint32_t wfi_caps_queue_family(const wfi_instance *instance, VkPhysicalDevice device,
                                uint32_t *timestamp_valid_bits);
 
+/* Families whose queues work beside those of `family`: another one with compute and timestamps of
+ * the same bits, and one for copies alone. UINT32_MAX: there is none. */
+void wfi_caps_side_families(const wfi_instance *instance, VkPhysicalDevice device, uint32_t family,
+                            uint32_t *compute, uint32_t *copies);
+
 /* Whether queue family `family` of the device exists and has compute; gives its timestamp bits. */
 bool wfi_caps_compute_family(const wfi_instance *instance, VkPhysicalDevice device, uint32_t family,
                              uint32_t *timestamp_valid_bits);

@@ -66,16 +66,29 @@ static wf_result begin(wf_device *device, VkCommandBufferUsageFlags usage,
     return wfi_check_vk(&device->log, vk, "beginning a command buffer");
 }
 
-void wfi_barrier_host(wf_device *device, VkCommandBuffer command_buffer)
+static void barrier_to_host(wf_device *device, VkCommandBuffer command_buffer,
+                            VkPipelineStageFlags stages, VkAccessFlags writes)
 {
     const VkMemoryBarrier barrier = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-        .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+        .srcAccessMask = writes,
         .dstAccessMask = VK_ACCESS_HOST_READ_BIT,
     };
-    device->fn.vkCmdPipelineBarrier(
-        command_buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-        VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, NULL, 0, NULL);
+    device->fn.vkCmdPipelineBarrier(command_buffer, stages, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
+                                    &barrier, 0, NULL, 0, NULL);
+}
+
+void wfi_barrier_host(wf_device *device, VkCommandBuffer command_buffer)
+{
+    barrier_to_host(device, command_buffer,
+                    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+                    VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT);
+}
+
+void wfi_barrier_copies_host(wf_device *device, VkCommandBuffer command_buffer)
+{
+    barrier_to_host(device, command_buffer, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                    VK_ACCESS_TRANSFER_WRITE_BIT);
 }
 
 static wf_result submit_and_wait(wf_device *device, VkCommandBuffer command_buffer, double times)

@@ -49,6 +49,8 @@ void wfi_condition_end(wf_device *device, VkCommandBuffer command_buffer);
 
 /* Makes what was written available to the host's reads of mapped memory after the fence. */
 void wfi_barrier_host(wf_device *device, VkCommandBuffer command_buffer);
+/* The same behind copies alone, on a queue that may have nothing else. */
+void wfi_barrier_copies_host(wf_device *device, VkCommandBuffer command_buffer);
 
 /* Records a copy between two buffers; ranges are not checked. */
 void wfi_record_copy(wf_device *device, VkCommandBuffer command_buffer, const wf_buffer *from,

@@ -141,6 +141,59 @@ static void use_debug_names(wf_device *device)
     device->debug_names = instance->set_object_name && instance->begin_label && instance->end_label;
 }
 
+/* WAVEFIT_SIDE_QUEUES=0: all work goes to one queue; 1: what can run beside something else is
+ * submitted by itself, to the one queue where the device has no family for it. */
+static void choose_side_queues(wf_device *device)
+{
+    const char *asked = getenv("WAVEFIT_SIDE_QUEUES");
+    const bool never = asked && strcmp(asked, "0") == 0;
+    uint32_t families[WFI_SIDE_QUEUES];
+    wfi_caps_side_families(&device->instance, device->physical, device->queue_family,
+                           &families[WFI_SIDE_KERNELS], &families[WFI_SIDE_COPIES]);
+    device->works_beside = asked && !never;
+    for (int i = 0; i < WFI_SIDE_QUEUES; i++) {
+        const bool has = !never && families[i] != UINT32_MAX;
+        device->sides[i].family = has ? families[i] : device->queue_family;
+        device->works_beside |= has;
+    }
+}
+
+uint32_t wfi_device_families(const wf_device *device, uint32_t families[WFI_MOST_FAMILIES])
+{
+    uint32_t count = 0;
+    families[count++] = device->queue_family;
+    for (int i = 0; i < WFI_SIDE_QUEUES; i++)
+        if (device->sides[i].family != device->queue_family)
+            families[count++] = device->sides[i].family;
+    return count;
+}
+
+static VkResult make_device(wf_device *device, const wfi_features *features)
+{
+    const float priority = 1.0f;
+    uint32_t families[WFI_MOST_FAMILIES];
+    VkDeviceQueueCreateInfo queues[WFI_MOST_FAMILIES];
+    const uint32_t count = wfi_device_families(device, families);
+    for (uint32_t i = 0; i < count; i++)
+        queues[i] = (VkDeviceQueueCreateInfo){
+            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+            .queueFamilyIndex = families[i],
+            .queueCount = 1,
+            .pQueuePriorities = &priority,
+        };
+    const VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = &features->core,
+        .queueCreateInfoCount = count,
+        .pQueueCreateInfos = queues,
+        .enabledExtensionCount = features->extension_count,
+        .ppEnabledExtensionNames = features->extensions,
+    };
+    return WFI_MADE(
+        device->instance.vkCreateDevice(device->physical, &info, device->allocator, &device->vk),
+        &device->vk);
+}
+
 static wf_result open_device(wf_device *device)
 {
     wfi_features features;
@@ -150,28 +203,14 @@ static wf_result open_device(wf_device *device)
         return result;
     uint32_t bits;
     device->queue_family = wfi_caps_queue_family(&device->instance, device->physical, &bits);
-    const float priority = 1.0f;
-    const VkDeviceQueueCreateInfo queue = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-        .queueFamilyIndex = device->queue_family,
-        .queueCount = 1,
-        .pQueuePriorities = &priority,
-    };
-    const VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = &features.core,
-        .queueCreateInfoCount = 1,
-        .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = features.extension_count,
-        .ppEnabledExtensionNames = features.extensions,
-    };
-    VkResult vk = WFI_MADE(
-        device->instance.vkCreateDevice(device->physical, &info, device->allocator, &device->vk),
-        &device->vk);
+    choose_side_queues(device);
+    const VkResult vk = make_device(device, &features);
     if (vk < VK_SUCCESS)
         return wfi_check_vk(&device->log, vk, "vkCreateDevice");
     wfi_volk_load_device_table(&device->fn, device->vk, device->instance.vkGetDeviceProcAddr);
     device->fn.vkGetDeviceQueue(device->vk, device->queue_family, 0, &device->queue);
+    for (int i = 0; i < WFI_SIDE_QUEUES; i++)
+        device->fn.vkGetDeviceQueue(device->vk, device->sides[i].family, 0, &device->sides[i].vk);
     load_memory(device);
     use_debug_names(device);
     return WF_SUCCESS;
@@ -323,6 +362,8 @@ static wf_result take_over(wf_device *device, const wf_vulkan *vulkan, wf_limits
     wfi_volk_load_device_table(&device->fn, device->vk, device->instance.vkGetDeviceProcAddr);
     device->queue = vulkan->queue;
     device->queue_family = vulkan->queue_family;
+    for (int i = 0; i < WFI_SIDE_QUEUES; i++)
+        device->sides[i] = (wfi_side_queue){vulkan->queue, vulkan->queue_family};
     device->lock_queue = vulkan->lock_queue;
     device->unlock_queue = vulkan->unlock_queue;
     device->queue_user = vulkan->queue_user;

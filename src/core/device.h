@@ -23,6 +23,14 @@ typedef struct wfi_block {
     uint32_t type;
 } wfi_block;
 
+/* Queues of other families, for what runs beside the work of the first: kernels and copies. It is
+ * the first queue where the device has no such family. */
+enum { WFI_SIDE_KERNELS, WFI_SIDE_COPIES, WFI_SIDE_QUEUES };
+typedef struct wfi_side_queue {
+    VkQueue vk;
+    uint32_t family;
+} wfi_side_queue;
+
 /* Descriptor sets and memory of the host's side, for the time of a call (scratch.h). */
 typedef struct wfi_scratch {
     wf_arena *arena;
@@ -51,10 +59,12 @@ struct wf_device {
 
     VkQueue queue; /* VK_NULL_HANDLE: an application that lends none */
     uint32_t queue_family;
+    wfi_side_queue sides[WFI_SIDE_QUEUES];
+    bool works_beside;              /* what can run beside something else is submitted by itself */
     void (*lock_queue)(void *user); /* the application's own lock, or NULL */
     void (*unlock_queue)(void *user);
     void *queue_user;
-    wfi_mutex queue_lock; /* queue, command pool, fence and queries */
+    wfi_mutex queue_lock; /* all queues, command pool, fence and queries */
     double poll_seconds;  /* how long wfi_wait asks before it sleeps; 0: not at all */
     atomic_bool keeps;    /* nothing is freed: the device may still be at work (wfi_settle) */
     /* Allocations that nothing uses, the oldest first (block.h), and how much of each heap may be
@@ -112,6 +122,10 @@ struct wf_device {
 wf_result wfi_device_open(const wf_device_params *params, wf_device **out);
 wf_result wfi_device_open_adopted(const wf_vulkan *vulkan, const wf_device_params *params,
                                   wf_device **out);
+
+/* The families of all its queues, each once; how many they are. */
+#define WFI_MOST_FAMILIES (1 + WFI_SIDE_QUEUES)
+uint32_t wfi_device_families(const wf_device *device, uint32_t families[WFI_MOST_FAMILIES]);
 
 /* Seconds that a dispatch may take by prediction, 0: any; `asked` as wf_device_params has it. */
 double wfi_longest_dispatch(const wf_caps *caps, double asked);

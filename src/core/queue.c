@@ -11,9 +11,12 @@ static VkResult wait_idle(wf_device *device)
 {
     if (device->lock_queue)
         device->lock_queue(device->queue_user);
-    const VkResult vk = device->fn.vkQueueWaitIdle(device->queue);
+    VkResult vk = device->fn.vkQueueWaitIdle(device->queue);
     if (device->unlock_queue)
         device->unlock_queue(device->queue_user);
+    for (int i = 0; i < WFI_SIDE_QUEUES && vk >= VK_SUCCESS; i++)
+        if (device->sides[i].vk != device->queue)
+            vk = device->fn.vkQueueWaitIdle(device->sides[i].vk);
     return vk;
 }
 
@@ -76,15 +79,20 @@ VkResult wfi_wait_patiently(wf_device *device, VkFence fence, double times)
     return wait(device, fence, times * device->poll_seconds, UINT64_MAX);
 }
 
-VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence)
+VkResult wfi_submit_to(wf_device *device, VkQueue queue, const VkSubmitInfo *submit, VkFence fence)
 {
     if (device->lock_queue)
         device->lock_queue(device->queue_user);
     device->submitted = true;
-    const VkResult vk = device->fn.vkQueueSubmit(device->queue, 1, submit, fence);
+    const VkResult vk = device->fn.vkQueueSubmit(queue, 1, submit, fence);
     if (device->unlock_queue)
         device->unlock_queue(device->queue_user);
     if (vk == VK_ERROR_DEVICE_LOST) /* of all failures, after this one some of it may have begun */
         wfi_settle(device, VK_NULL_HANDLE);
     return vk;
+}
+
+VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence)
+{
+    return wfi_submit_to(device, device->queue, submit, fence);
 }

@@ -1,4 +1,4 @@
-/* The device's queue: submissions under the application's lock, and waiting for them to end. */
+/* The device's queues: submissions under the application's lock, and waiting for them to end. */
 #ifndef WFI_CORE_QUEUE_H
 #define WFI_CORE_QUEUE_H
 
@@ -6,6 +6,8 @@
 
 /* Submits with the application's lock held around it; the caller holds the device's own. */
 VkResult wfi_submit(wf_device *device, const VkSubmitInfo *submit, VkFence fence);
+/* The same to any of its queues, of commands from a pool of that queue's family. */
+VkResult wfi_submit_to(wf_device *device, VkQueue queue, const VkSubmitInfo *submit, VkFence fence);
 
 /* Waits for a submission's fence: asks for wf_device.poll_seconds, which takes a processor and
  * answers at once, and then sleeps, from which the system wakes it tens of microseconds late. */

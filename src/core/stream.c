@@ -5,6 +5,13 @@
 #include "core/names.h"
 #include "core/queue.h"
 
+static wfi_side_queue queue_of(const wf_device *device, wfi_stream_queue queue)
+{
+    return queue == WFI_STREAM_KERNELS  ? device->sides[WFI_SIDE_KERNELS]
+           : queue == WFI_STREAM_COPIES ? device->sides[WFI_SIDE_COPIES]
+                                        : (wfi_side_queue){device->queue, device->queue_family};
+}
+
 static wf_result make_slots(wfi_stream *s)
 {
     wf_device *device = s->device;
@@ -32,19 +39,20 @@ static wf_result make_slots(wfi_stream *s)
     return wfi_check_vk(&device->log, vk, "making command buffers");
 }
 
-wf_result wfi_stream_open(wf_device *device, wfi_stream *out)
+wf_result wfi_stream_open(wf_device *device, wfi_stream_queue queue, wfi_stream *out)
 {
+    const bool copies = queue == WFI_STREAM_COPIES;
     const VkCommandPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-        .queueFamilyIndex = device->queue_family,
+        .queueFamilyIndex = queue_of(device, queue).family,
     };
     const VkQueryPoolCreateInfo queries = {
         .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
         .queryType = VK_QUERY_TYPE_TIMESTAMP,
         .queryCount = 2 * WFI_STREAM_SLOTS,
     };
-    *out = (wfi_stream){.device = device};
+    *out = (wfi_stream){.device = device, .queue = queue};
     wf_result result = wfi_device_usable(device, "running on the queue");
     if (result != WF_SUCCESS)
         return result;
@@ -54,7 +62,7 @@ wf_result wfi_stream_open(wf_device *device, wfi_stream *out)
     VkResult vk =
         WFI_MADE(device->fn.vkCreateCommandPool(device->vk, &pool, device->allocator, &out->pool),
                  &out->pool);
-    if (vk >= VK_SUCCESS && device->caps.timestamp_valid_bits)
+    if (vk >= VK_SUCCESS && device->caps.timestamp_valid_bits && !copies)
         vk = WFI_MADE(
             device->fn.vkCreateQueryPool(device->vk, &queries, device->allocator, &out->queries),
             &out->queries);
@@ -128,19 +136,31 @@ static wf_result record_slot(const wfi_stream *s, uint32_t slot, bool behind, wf
     if (result != WF_SUCCESS)
         return result;
     stamp(s, command_buffer, slot, 1);
-    wfi_barrier_host(device, command_buffer);
+    if (s->queue == WFI_STREAM_COPIES)
+        wfi_barrier_copies_host(device, command_buffer);
+    else
+        wfi_barrier_host(device, command_buffer);
     return wfi_check_vk(&device->log, device->fn.vkEndCommandBuffer(command_buffer),
                         "vkEndCommandBuffer");
 }
 
-static wf_result submit(wfi_stream *s, bool behind, wfi_record_fn record, void *user)
+static wf_result submit(wfi_stream *s, bool behind, const wfi_stream_links *links,
+                        wfi_record_fn record, void *user)
 {
+    static const VkPipelineStageFlags all[] = {VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                                               VK_PIPELINE_STAGE_ALL_COMMANDS_BIT};
+    const bool second = !links->wait[0]; /* the first one that there is */
     wf_device *device = s->device;
     const uint32_t slot = s->submitted % WFI_STREAM_SLOTS;
     const VkSubmitInfo submit = {
         .sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .waitSemaphoreCount = (links->wait[0] ? 1 : 0) + (links->wait[1] ? 1 : 0),
+        .pWaitSemaphores = links->wait + second,
+        .pWaitDstStageMask = all,
         .commandBufferCount = 1,
         .pCommandBuffers = &s->slots[slot].command_buffer,
+        .signalSemaphoreCount = links->signal ? 1 : 0,
+        .pSignalSemaphores = &links->signal,
     };
     wf_result result = record_slot(s, slot, behind, record, user);
     if (result != WF_SUCCESS)
@@ -150,21 +170,29 @@ static wf_result submit(wfi_stream *s, bool behind, wfi_record_fn record, void *
     VkResult vk = device->fn.vkResetFences(device->vk, 1, &s->slots[slot].fence);
     s->slots[slot].submitted = wfi_host_seconds();
     if (vk >= VK_SUCCESS)
-        vk = wfi_submit(device, &submit, s->slots[slot].fence);
+        vk = wfi_submit_to(device, queue_of(device, s->queue).vk, &submit, s->slots[slot].fence);
     wfi_mutex_unlock(&device->queue_lock);
     result = wfi_check_vk(&device->log, vk, "vkQueueSubmit");
     s->submitted += result == WF_SUCCESS;
     return result;
 }
 
+static const wfi_stream_links none;
+
 wf_result wfi_stream_submit(wfi_stream *s, wfi_record_fn record, void *user)
 {
-    return submit(s, true, record, user);
+    return submit(s, true, &none, record, user);
 }
 
 wf_result wfi_stream_submit_beside(wfi_stream *s, wfi_record_fn record, void *user)
 {
-    return submit(s, false, record, user);
+    return submit(s, false, &none, record, user);
+}
+
+wf_result wfi_stream_submit_linked(wfi_stream *s, const wfi_stream_links *links,
+                                   wfi_record_fn record, void *user)
+{
+    return submit(s, false, links, record, user);
 }
 
 wf_result wfi_stream_wait(wfi_stream *s, double *seconds)

@@ -1,11 +1,19 @@
-/* Submissions that follow each other on the device's own queue while the host records the next: two
- * are under way at a time, so that the device does not wait for the host. */
+/* Submissions that follow each other on one of the device's queues while the host records the next:
+ * two are under way at a time, so that the device does not wait for the host. */
 #ifndef WFI_CORE_STREAM_H
 #define WFI_CORE_STREAM_H
 
 #include "core/command.h"
 
 #define WFI_STREAM_SLOTS 2
+
+/* The device's own queue, or one that works beside it (wf_device.sides): for kernels, or for copies
+ * alone, without timestamps. */
+typedef enum wfi_stream_queue {
+    WFI_STREAM_FIRST,
+    WFI_STREAM_KERNELS,
+    WFI_STREAM_COPIES
+} wfi_stream_queue;
 
 typedef struct wfi_stream_slot {
     VkCommandBuffer command_buffer;
@@ -15,6 +23,7 @@ typedef struct wfi_stream_slot {
 
 typedef struct wfi_stream {
     wf_device *device;
+    wfi_stream_queue queue;
     VkCommandPool pool;
     VkQueryPool queries; /* two a slot; none where the queue has no timestamps */
     wfi_stream_slot slots[WFI_STREAM_SLOTS];
@@ -22,8 +31,14 @@ typedef struct wfi_stream {
     double idle_since;          /* host clock at the end of the last wait */
 } wfi_stream;
 
+/* Semaphores of a submission; VK_NULL_HANDLE: none. It begins when all of `wait` are signalled,
+ * which they thereby are no more, and signals the other when it has ended. */
+typedef struct wfi_stream_links {
+    VkSemaphore wait[2], signal;
+} wfi_stream_links;
+
 /* WF_ERROR_UNSUPPORTED: an adopted device without a queue. */
-wf_result wfi_stream_open(wf_device *device, wfi_stream *out);
+wf_result wfi_stream_open(wf_device *device, wfi_stream_queue queue, wfi_stream *out);
 /* Waits for what is under way. Accepts a half-open or zeroed stream. */
 void wfi_stream_close(wfi_stream *stream);
 
@@ -34,6 +49,9 @@ bool wfi_stream_idle(const wfi_stream *stream);
 wf_result wfi_stream_submit(wfi_stream *stream, wfi_record_fn record, void *user);
 /* The same for commands that need nothing of the submission before and may run beside it. */
 wf_result wfi_stream_submit_beside(wfi_stream *stream, wfi_record_fn record, void *user);
+/* The same behind and before submissions to other queues. */
+wf_result wfi_stream_submit_linked(wfi_stream *stream, const wfi_stream_links *links,
+                                   wfi_record_fn record, void *user);
 /* Waits for the oldest submission and gives its time on the device. Without timestamps it is the
  * host's time since it was submitted or the one before it ended, whichever is later. The stream
  * must not be idle. */

@@ -122,7 +122,7 @@ wf_result wfi_cg_open(wf_device *device, const wf_cg_params *params, const wf_sp
         result = write_preconditioner(out);
     if (result == WF_SUCCESS)
         result = wfi_plan_upload(out->product);
-    return result == WF_SUCCESS ? wfi_stream_open(device, &out->stream) : result;
+    return result == WF_SUCCESS ? wfi_stream_open(device, WFI_STREAM_FIRST, &out->stream) : result;
 }
 
 wf_result wfi_cg_open_recorded(wf_device *device, const wf_cg_params *params,

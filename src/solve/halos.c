@@ -44,6 +44,14 @@ void wfi_halos_destroy(wfi_halos *h)
     }
 }
 
+bool wfi_halos_any(const wfi_halos *h)
+{
+    bool any = false;
+    for (int side = 0; side < WF_HALO_SIDES; side++)
+        any |= h->to[side] != NULL;
+    return any;
+}
+
 wf_result wfi_halos_tell(const wf_device *device, const char *function, const wfi_halos *h,
                          wf_halo *out)
 {

@@ -343,7 +343,7 @@ static wf_result create(wf_device *device, const wf_himeno_params *given, wf_him
     for (uint32_t i = 0; i < h->pass_count && result == WF_SUCCESS; i++)
         result = make_plans(h, &h->passes[i]);
     if (result == WF_SUCCESS && h->subdomain)
-        result = wfi_part_passes_open(device, &h->halved);
+        result = wfi_part_passes_open(device, h->block_count == 1, &h->halved);
     if (result != WF_SUCCESS) {
         wf_himeno_destroy(&h);
         return result;

@@ -123,24 +123,30 @@ static wf_result record_halos(wf_himeno *h, VkCommandBuffer command_buffer, uint
 typedef struct subdomain_pass {
     wf_himeno *himeno;
     const wfi_himeno_pass *pass;
-    bool arrived, whole; /* whole: nothing is left for a second submission */
+    bool whole; /* nothing is left for a second submission */
 } subdomain_pass;
 
-/* Takes what has arrived, updates the planes that neighbours need, and sends these. */
+static wf_result record_arrive(void *user, VkCommandBuffer command_buffer)
+{
+    const subdomain_pass *s = user;
+    return record_halos(s->himeno, command_buffer, s->himeno->now, true);
+}
+
 static wf_result record_early(void *user, VkCommandBuffer command_buffer)
 {
     const subdomain_pass *s = user;
     wf_himeno *h = s->himeno;
-    const uint32_t next = wfi_himeno_p_after(h, 1);
-    wf_result result = s->arrived ? record_halos(h, command_buffer, h->now, true) : WF_SUCCESS;
-    wfi_barrier(h->device, command_buffer);
-    const int which = s->whole ? WFI_HIMENO_ALL : WFI_HIMENO_EARLY;
-    if (result == WF_SUCCESS)
-        result = wfi_himeno_record_slabs(h, s->pass, command_buffer, 0, h->now, which);
+    const wf_result result = wfi_himeno_record_slabs(h, s->pass, command_buffer, 0, h->now,
+                                                     s->whole ? WFI_HIMENO_ALL : WFI_HIMENO_EARLY);
     if (s->whole)
         wfi_himeno_record_rest(h, command_buffer, h->now);
-    wfi_barrier(h->device, command_buffer);
-    return result == WF_SUCCESS ? record_halos(h, command_buffer, next, false) : result;
+    return result;
+}
+
+static wf_result record_leave(void *user, VkCommandBuffer command_buffer)
+{
+    const subdomain_pass *s = user;
+    return record_halos(s->himeno, command_buffer, wfi_himeno_p_after(s->himeno, 1), false);
 }
 
 /* These pieces read what the pass before wrote and write planes of their own: they need nothing of
@@ -186,10 +192,15 @@ static wfi_pass_parts parts_of(wf_himeno *h, uint32_t iterations, bool arrived, 
     const wfi_himeno_pass *whole = &h->passes[0];
     *s = (subdomain_pass){.himeno = h,
                           .pass = iterations == whole->steps ? whole : &h->passes[1],
-                          .arrived = arrived,
                           .whole = !goes_in_two(h)};
     h->under_way = s->pass;
-    return (wfi_pass_parts){record_early, s->whole ? NULL : record_late, s};
+    const bool any = wfi_halos_any(&h->halos);
+    return (wfi_pass_parts){.arrive = arrived && any ? record_arrive : NULL,
+                            .early = record_early,
+                            .leave = any ? record_leave : NULL,
+                            .late = s->whole ? NULL : record_late,
+                            .by_kernels = h->is_block,
+                            .user = s};
 }
 
 static wf_result begin_pass(wf_himeno *h, uint32_t iterations, bool arrived)

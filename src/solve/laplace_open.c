@@ -512,7 +512,7 @@ wf_result wfi_laplace_open(wf_device *device, const wf_laplace_params *p, wfi_la
     wf_result result = open_solve(device, p, false, out);
     if (result == WF_SUCCESS)
         result = write_state(out);
-    return result == WF_SUCCESS ? wfi_stream_open(device, &out->stream) : result;
+    return result == WF_SUCCESS ? wfi_stream_open(device, WFI_STREAM_FIRST, &out->stream) : result;
 }
 
 wf_result wfi_laplace_open_recorded(wf_device *device, const wf_laplace_params *p, wfi_laplace *out)

@@ -182,7 +182,7 @@ static wf_result open_slab(wf_laplace_slab *s, const wf_laplace_slab_params *par
     const uint64_t bytes = (is_sor(s) ? 2 : 1) * s->halo * wfi_laplace_row_bytes(&s->grid);
     if (result == WF_SUCCESS)
         result = wfi_halos_make(s->device, bytes, s->there, &s->halos);
-    return result == WF_SUCCESS ? wfi_part_passes_open(s->device, &s->passes) : result;
+    return result == WF_SUCCESS ? wfi_part_passes_open(s->device, false, &s->passes) : result;
 }
 
 static wf_result create(wf_device *device, const wf_laplace_slab_params *given,

@@ -167,22 +167,31 @@ static wf_result record_sweeps(const slab_pass *p, VkCommandBuffer command_buffe
     return result;
 }
 
+static wf_result record_arrive(void *user, VkCommandBuffer command_buffer)
+{
+    const slab_pass *p = user;
+    wfi_laplace_slab_arrive(p->slab, command_buffer);
+    return WF_SUCCESS;
+}
+
 static wf_result record_early(void *user, VkCommandBuffer command_buffer)
 {
     const slab_pass *p = user;
     const wf_laplace_slab *s = p->slab;
+    const int pieces = s->whole ? WFI_ROW_PIECES : WFI_OTHER_ROWS;
     wf_result result = WF_SUCCESS;
-    wfi_laplace_slab_arrive(s, command_buffer);
-    wfi_barrier(s->device, command_buffer);
     if (s->l.coloured)
-        result = record_sweeps(p, command_buffer);
-    for (int piece = 0; piece < (s->whole ? WFI_ROW_PIECES : WFI_OTHER_ROWS) && !s->l.coloured &&
-                        result == WF_SUCCESS;
-         piece++)
+        return record_sweeps(p, command_buffer);
+    for (int piece = 0; piece < pieces && result == WF_SUCCESS; piece++)
         result = record_steps(p, command_buffer, piece);
-    wfi_barrier(s->device, command_buffer);
-    wfi_laplace_slab_leave(s, command_buffer, 1 - s->now);
     return result;
+}
+
+static wf_result record_leave(void *user, VkCommandBuffer command_buffer)
+{
+    const slab_pass *p = user;
+    wfi_laplace_slab_leave(p->slab, command_buffer, 1 - p->slab->now);
+    return WF_SUCCESS;
 }
 
 /* The other rows need none of the neighbours'. SOR's are updated behind what the first part did. */
@@ -206,7 +215,12 @@ static wf_result check_pass(wf_laplace_slab *s, uint32_t iterations, bool under_
 
 static wfi_pass_parts parts_of(slab_pass *p)
 {
-    return (wfi_pass_parts){record_early, p->slab->whole ? NULL : record_late, p};
+    const bool any = wfi_halos_any(&p->slab->halos);
+    return (wfi_pass_parts){.arrive = any ? record_arrive : NULL,
+                            .early = record_early,
+                            .leave = any ? record_leave : NULL,
+                            .late = p->slab->whole ? NULL : record_late,
+                            .user = p};
 }
 
 static wf_result begin_pass(wf_laplace_slab *s, uint32_t iterations)

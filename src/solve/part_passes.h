@@ -10,19 +10,30 @@ typedef struct wfi_part_passes {
     wf_device *device;
     wfi_object object;
     wfi_stream early, late; /* two passes are under way at a time */
+    wfi_stream copies;      /* of halos, beside the kernels; closed: they go with the first part */
+    /* What goes from one queue to another, where the device works beside itself: cells that have
+     * `arrived`, that the first part `updated`, and the `rest`, which is left signalled by the last
+     * pass. */
+    VkSemaphore arrived, updated, rest;
+    bool rest_signalled;
     bool under_way;
     double early_seconds, begun; /* of the pass under way: device time, host clock */
 } wfi_part_passes;
 
-/* What a pass records, on the queue in this order; late NULL: there is no second part. The first
- * begins with what may run beside the pass before, the copies of planes that have come, and has a
- * barrier behind it. The second may run beside the first from that barrier on. */
+/* What a pass records, in this order. arrive: takes what has come from neighbours, beside the pass
+ * before; NULL: nothing has come. early: updates what neighbours need. leave: hands it to them;
+ * NULL: there are none. late: updates the rest, beside the first part and both copies; NULL: there
+ * is no rest. */
 typedef struct wfi_pass_parts {
-    wfi_record_fn early, late;
+    wfi_record_fn arrive, early, leave, late;
+    bool by_kernels; /* arrive and leave are not copies alone: they go with the first part */
     void *user;
 } wfi_pass_parts;
 
-wf_result wfi_part_passes_open(wf_device *device, wfi_part_passes *passes);
+/* beside: the second part needs nothing that the first one of its pass writes, and the two are made
+ * at once. That pays where a first part alone does not fill the device, as long marches do not. A
+ * first part of a few planes is sooner done by itself. */
+wf_result wfi_part_passes_open(wf_device *device, bool beside, wfi_part_passes *passes);
 /* Waits for what is under way. Accepts a zeroed object. */
 void wfi_part_passes_close(wfi_part_passes *passes);
 
@@ -51,6 +62,8 @@ wf_result wfi_halos_make(wf_device *device, uint64_t bytes, const bool there[WFI
 /* halos->bytes says how large each is; 0: there is none. */
 wf_result wfi_halos_make_sides(wf_device *device, wfi_halos *halos);
 void wfi_halos_destroy(wfi_halos *halos);
+/* Whether there is a neighbour at all. */
+bool wfi_halos_any(const wfi_halos *halos);
 wf_result wfi_halos_tell(const wf_device *device, const char *function, const wfi_halos *halos,
                          wf_halo *out);
 wf_result wfi_halos_bind(const wf_device *device, const char *function,

@@ -199,7 +199,7 @@ static wf_result open_slab(wf_stencil_slab *s, const wf_stencil_slab_params *par
         result = make_grids(s);
     if (result == WF_SUCCESS)
         result = make_halos(s);
-    return result == WF_SUCCESS ? wfi_part_passes_open(s->device, &s->passes) : result;
+    return result == WF_SUCCESS ? wfi_part_passes_open(s->device, false, &s->passes) : result;
 }
 
 static wf_result create(wf_device *device, const wf_stencil_slab_params *given,
@@ -393,17 +393,21 @@ static wf_result record_pieces(const slab_pass *p, VkCommandBuffer command_buffe
     return result;
 }
 
-/* Takes the neighbours' cells, updates what they need, and leaves it to them. */
-static wf_result record_early(void *user, VkCommandBuffer command_buffer)
+static wf_result record_arrive(void *user, VkCommandBuffer command_buffer)
 {
     const slab_pass *p = user;
-    const wf_stencil_slab *s = p->slab;
-    wf_result result = record_halos(s, command_buffer, s->now, true);
-    wfi_barrier(s->device, command_buffer);
-    if (result == WF_SUCCESS)
-        result = record_pieces(p, command_buffer, true);
-    wfi_barrier(s->device, command_buffer);
-    return result == WF_SUCCESS ? record_halos(s, command_buffer, 1 - s->now, false) : result;
+    return record_halos(p->slab, command_buffer, p->slab->now, true);
+}
+
+static wf_result record_early(void *user, VkCommandBuffer command_buffer)
+{
+    return record_pieces(user, command_buffer, true);
+}
+
+static wf_result record_leave(void *user, VkCommandBuffer command_buffer)
+{
+    const slab_pass *p = user;
+    return record_halos(p->slab, command_buffer, 1 - p->slab->now, false);
 }
 
 /* The inside needs none of the neighbours' cells. */
@@ -423,7 +427,13 @@ static wf_result check_pass(wf_stencil_slab *s, uint32_t steps, bool under_way)
 
 static wfi_pass_parts parts_of(slab_pass *p)
 {
-    return (wfi_pass_parts){record_early, wfi_stencil_has_inside(p->slab) ? record_late : NULL, p};
+    const bool any = wfi_halos_any(&p->slab->halos);
+    return (wfi_pass_parts){.arrive = any ? record_arrive : NULL,
+                            .early = record_early,
+                            .leave = any ? record_leave : NULL,
+                            .late = wfi_stencil_has_inside(p->slab) ? record_late : NULL,
+                            .by_kernels = p->slab->is_block,
+                            .user = p};
 }
 
 static wf_result begin_pass(wf_stencil_slab *s, uint32_t steps)

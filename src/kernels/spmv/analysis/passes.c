@@ -313,7 +313,7 @@ static wf_result submit_and_wait(wfi_passes *passes)
     if (!passes->beside)
         return wfi_run_patiently(passes->device, record, passes, POLL_TIMES);
     if (!passes->stream.device)
-        result = wfi_stream_open(passes->device, &passes->stream);
+        result = wfi_stream_open(passes->device, WFI_STREAM_FIRST, &passes->stream);
     if (result == WF_SUCCESS)
         result = wfi_stream_submit(&passes->stream, record, passes);
     return result == WF_SUCCESS ? wfi_stream_wait(&passes->stream, &unused) : result;
