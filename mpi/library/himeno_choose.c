@@ -88,7 +88,25 @@ static wf_result plan(wf_mpi_himeno *h, wf_himeno_cut *cut)
     return wf_himeno_plan_cut(h->device, &whole, cut);
 }
 
-/* Makes work-groups half as wide along an axis, as often as that evens out what ranks get. */
+/* What neighbours need is updated first, a march on each side, and the exchange hides behind the
+ * rest alone. Shorter marches leave more of it, but update more planes twice: up to a quarter of
+ * their own ones. */
+static bool goes_too_early(const wf_mpi_himeno *h, int axis)
+{
+    const uint32_t *first = h->blocks.first[axis], march = h->choice.unit,
+                   twice = 2 * (h->choice.steps - 1);
+    const int count = h->blocks.count[axis];
+    bool half = false;
+    for (int n = 0; n < count && axis == 2; n++) {
+        const uint32_t planes = first[n + 1] - first[n],
+                       sides = (uint32_t)(n > 0) + (uint32_t)(n + 1 < count);
+        half |= planes > 0 && 2 * sides * march > planes;
+    }
+    return half && twice * 4 <= march / 2;
+}
+
+/* Makes work-groups half as wide along an axis, as often as that evens out what ranks get or leaves
+ * them something to do during the exchange. */
 static wf_result even_out(wf_mpi_himeno *h, int axis, const double *weights)
 {
     const double most = axis == 2 ? MOST_UNEVEN : MOST_UNEVEN_TILE;
@@ -96,7 +114,7 @@ static wf_result even_out(wf_mpi_himeno *h, int axis, const double *weights)
     uint32_t *constant = constant_of(&h->choice, axis);
     wf_result result = WF_SUCCESS;
     while (result == WF_SUCCESS && constant && *constant / 2 >= LEAST_OF_AXIS &&
-           unevenness(h, axis, weights) > most) {
+           (unevenness(h, axis, weights) > most || goes_too_early(h, axis))) {
         *constant /= 2;
         if (plan(h, &cut) != WF_SUCCESS) { /* it cannot be thinner */
             *constant *= 2;
