@@ -15,8 +15,6 @@
 #include "tool/cli/table.h"
 #include "tool/cli/wrap.h"
 
-#define WARM_SECONDS 0.3 /* of a GPU */
-
 typedef struct arguments {
     const char *type, *poisson27, *poisson5, *tolerance, *iterations, *precondition, *b, *output,
         *checkpoint, *every, *from, *form, *text;
@@ -139,7 +137,7 @@ static int execute(run *r, int argc, char **argv)
     r->params.matrix = &r->matrix.params;
     r->params.progress = go_on;
     if (rank->session.caps->device_type != VK_PHYSICAL_DEVICE_TYPE_CPU)
-        r->params.warm_seconds = WARM_SECONDS;
+        r->params.warm_seconds = WFI_WARM_SECONDS;
     wfi_timeline_init(&r->timeline);
     r->params.trace = &r->timeline.trace;
     wf_result result = wfi_cg_form_measure(rank, &r->params, r->own_b, r->own_x, &r->form);

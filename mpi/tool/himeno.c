@@ -120,10 +120,26 @@ static uint32_t next_count(const run *r, uint32_t sample)
         (int)(r->iterations ? end - r->done : fmin(fmax(fit, 1), MOST_ITERATIONS / SAMPLES)));
 }
 
+static wf_result warm_up(run *r)
+{
+    double all = 0;
+    wf_result result = WF_SUCCESS;
+    for (uint32_t count = REHEARSAL; result == WF_SUCCESS && wfi_rank_warms(r->rank, all);
+         count *= 2) {
+        double seconds = 0;
+        result = relax(r, count, &seconds);
+        all += seconds;
+        r->pace = seconds / count;
+    }
+    return result;
+}
+
 static wf_result measure(run *r)
 {
     wf_timing *timing = &r->out->timing;
-    wf_result result = wf_mpi_himeno_start(r->himeno);
+    wf_result result = warm_up(r);
+    if (result == WF_SUCCESS)
+        result = wf_mpi_himeno_start(r->himeno);
     if (result == WF_SUCCESS)
         result = relax(r, REHEARSAL, NULL);
     r->times = (wf_mpi_times){.size = sizeof r->times, .trace = &r->timeline.trace};

@@ -23,6 +23,12 @@ int wfi_rank_worst(int code)
     return most;
 }
 
+bool wfi_rank_warms(const wfi_rank *rank, double seconds)
+{
+    const bool cpu = rank->session.caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    return wfi_rank_share(!cpu && seconds < WFI_WARM_SECONDS) != 0;
+}
+
 uint32_t wfi_rank_sum(uint32_t own)
 {
     uint32_t all = 0;

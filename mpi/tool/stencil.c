@@ -242,8 +242,12 @@ static wf_result answer(run *r)
 static wf_result measure(run *r)
 {
     wf_timing *timing = &r->result->timing;
-    double seconds = 0;
+    double seconds = 0, all = 0;
     wf_result result = wf_mpi_stencil_run(r->stencil, r->request.steps, &seconds, NULL);
+    while (result == WF_SUCCESS && wfi_rank_warms(r->rank, all)) {
+        result = wf_mpi_stencil_run(r->stencil, r->request.steps, &seconds, NULL);
+        all += seconds;
+    }
     const int count =
         wfi_rank_share((int)fmin(fmax(SAMPLE_SECONDS / (seconds + 1e-9), 1), MOST_RUNS));
     wfi_timeline_init(&r->timeline);
