@@ -1,10 +1,10 @@
 /* Times many points of the tiled variants over drawn products, for whoever makes a model of them:
  *
- *   bench_points TYPE COUNT SEED SECONDS [--only VARIANT] [M,N,K…] > points.csv
+ *   bench_points TYPE COUNT SEED SECONDS [--only VARIANT] [M,N,K[,BATCH,A^T,B^T]…] > points.csv
  *
- * --only: the points of this variant alone, beside the choice.
- * Products that are named take the place of drawn ones, of which those of at most 3e10 operations
- * (on a CPU device 3e8) are timed.
+ * --only: the points of this variant alone, beside the choice; `none`: the choice alone.
+ * Products that are named (A^T and B^T are 0 or 1) take the place of drawn ones, of which those of
+ * at most 3e10 operations (on a CPU device 3e8, with --only all of them) are timed.
  * A line a point: the product, the variant, its constants, microseconds (least of a few samples;
  * -1: it was stopped or refused). The line `chosen` is the library's choice by its model. */
 #include <stdio.h>
@@ -343,12 +343,19 @@ static uint32_t list_problems(int argc, char **argv, int first, wf_type type,
     if (argc == first)
         return wfi_drawn_suite(&request, problems);
     for (int i = first; i < argc && count < WFI_MOST_DRAWN; i++) {
+        uint64_t numbers[6] = {0};
         char *at = argv[i];
-        const uint64_t m = strtoull(at, &at, 10), n = strtoull(at + (*at == ','), &at, 10),
-                       k = strtoull(at + (*at == ','), &at, 10);
-        if (m && n && k)
-            problems[count++] = (wfi_case_problem){
-                .family = WF_FAMILY_MATMUL, .type = type, .a = m, .b = n, .c = k};
+        for (int n = 0; n < 6; n++)
+            numbers[n] = strtoull(at + (*at == ','), &at, 10);
+        if (numbers[0] && numbers[1] && numbers[2])
+            problems[count++] = (wfi_case_problem){.family = WF_FAMILY_MATMUL,
+                                                   .type = type,
+                                                   .a = numbers[0],
+                                                   .b = numbers[1],
+                                                   .c = numbers[2],
+                                                   .batch = (uint32_t)numbers[3],
+                                                   .transpose_a = numbers[4] != 0,
+                                                   .transpose_b = numbers[5] != 0};
     }
     return count;
 }
@@ -378,7 +385,7 @@ int main(int argc, char **argv)
     }
     const double end = wfi_host_seconds() + strtod(argv[4], NULL);
     for (uint32_t i = 0; i < count && result == WF_SUCCESS && wfi_host_seconds() < end; i++)
-        if (flops(&problems[i]) <= (cpu ? MOST_FLOPS_CPU : MOST_FLOPS))
+        if ((few && !cpu) || flops(&problems[i]) <= (cpu ? MOST_FLOPS_CPU : MOST_FLOPS))
             run_problem(device, buffers, &problems[i], few ? argv[6] : NULL);
     if (result != WF_SUCCESS)
         fprintf(stderr, "%s\n", wf_result_string(result));
