@@ -9,9 +9,11 @@
 #define MOST_EXTENT (1u << 30)
 #define MOST_RADIUS 4
 
+/* UINT64_MAX, which no array has, where extents that make no such grid are over 64 bits together. */
 static uint64_t cells_of(const wfi_stencil_request *q)
 {
-    return (uint64_t)q->nx * q->ny * (q->nz ? q->nz : 1);
+    const uint64_t plane = (uint64_t)q->nx * q->ny, planes = q->nz ? q->nz : 1;
+    return plane > UINT64_MAX / planes ? UINT64_MAX : plane * planes;
 }
 
 int wfi_stencil_keep(const wfi_rank *rank, wfi_checkpoints *c, const wfi_stencil_request *q,
@@ -70,12 +72,11 @@ static bool take_request(const wfi_checkpoint *c, wfi_stencil_request *q)
     return ok;
 }
 
-/* Rank 0 alone has the grid. Extents that make no such grid may be over 64 bits together. */
+/* Rank 0 alone has the grid. */
 static bool has_grid(const wfi_checkpoint *c, const wfi_stencil_request *q)
 {
     const wfi_checkpoint_array *grid = wfi_checkpoint_find_array(c, "grid");
-    const double cells = (double)q->nx * q->ny * (q->nz ? q->nz : 1);
-    return grid && grid->type == q->type && (double)grid->count == cells;
+    return grid && grid->type == q->type && grid->count == cells_of(q);
 }
 
 int wfi_stencil_keep_read(wfi_rank *rank, const char *path, wfi_checkpoint *out,
