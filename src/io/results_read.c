@@ -324,6 +324,13 @@ static void add_ratio(yyjson_val *item, const wfi_read_time *base, const wfi_rea
         wfi_ratios_add(&out->ratios, family, type ? type : "", base->median / now->median);
 }
 
+/* Of MPI; a process by itself is one. */
+static size_t ranks_of(yyjson_val *item)
+{
+    const size_t ranks = yyjson_arr_size(yyjson_obj_get(item, "ranks"));
+    return ranks ? ranks : 1;
+}
+
 /* Compares one file's case and notes it in its copy. Where both were timed, the whole is told and
  * counts for nothing: it has one sample. */
 static void compare_case(wfi_report *report, const case_index *base_cases, yyjson_val *item,
@@ -345,8 +352,10 @@ static void compare_case(wfi_report *report, const case_index *base_cases, yyjso
     const char *of_whole = whole ? compare_times(report, copy, "compare_whole", whole_key,
                                                  &base_whole, &now_whole, tell, user)
                                  : NULL;
-    if (verdict || of_whole)
+    if (verdict || of_whole) {
         count_verdict(verdict ? verdict : of_whole, out);
+        out->other_ranks += ranks_of(item) != ranks_of(other);
+    }
     add_ratio(item, &base, &now, out);
 }
 

@@ -12,6 +12,7 @@ typedef struct wfi_report wfi_report;
 typedef struct wfi_comparison {
     uint32_t compared, slower, faster, broken; /* broken: ok in the base, and no more */
     uint32_t missing;                          /* in the base alone */
+    uint32_t other_ranks;                      /* compared, but run by another number of ranks */
     bool same_device;
     wfi_ratios ratios; /* the base's median over that of now, of cases that are no study's */
 } wfi_comparison;

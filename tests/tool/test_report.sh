@@ -69,6 +69,11 @@ printf '{"schema": "wavefit-results/1", "device": {"name": "x"}, "cases": [%s]}'
     "$(echo 1 | sed "s/.*/$item/")" >once.json
 expect 0 '2 cases compared: 1 slower, 0 faster, 0 broken, 1 the same$' \
     report many.json --compare once.json
+check 'no word on ranks where there are none' sh -c '! grep -q ranks err.tool'
+sed 's/"status"/"ranks": [{"rank": 0}, {"rank": 1}], &/' once.json >two.json
+expect 0 '1 cases compared' report two.json --compare once.json
+check 'another number of ranks is told' \
+    grep -q 'warning: 1 of 1 cases ran on another number of ranks in once.json' err.tool
 check 'many cases are compared in time' [ $((SECONDS - begun)) -le 60 ]
 
 finish

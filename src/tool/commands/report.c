@@ -58,6 +58,9 @@ static int compare(wfi_report *report, const char *base, bool fail)
         return wfi_run_error("%s", error.text);
     if (!c.same_device)
         fprintf(stderr, "wavefit: warning: %s is of another device\n", base);
+    if (c.other_ranks)
+        fprintf(stderr, "wavefit: warning: %u of %u cases ran on another number of ranks in %s\n",
+                c.other_ranks, c.compared, base);
     if (c.compared == 0)
         return wfi_run_error("%s has no case in common with the results", base);
     printf("%u cases compared: %u slower, %u faster, %u broken, %u the same", c.compared, c.slower,
