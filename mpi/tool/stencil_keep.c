@@ -9,7 +9,7 @@
 #define MOST_EXTENT (1u << 30)
 #define MOST_RADIUS 4
 
-/* UINT64_MAX, which no array has, where extents that make no such grid are over 64 bits together. */
+/* UINT64_MAX, which no array has, where extents that make no grid are over 64 bits together. */
 static uint64_t cells_of(const wfi_stencil_request *q)
 {
     const uint64_t plane = (uint64_t)q->nx * q->ny, planes = q->nz ? q->nz : 1;

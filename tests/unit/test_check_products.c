@@ -329,7 +329,7 @@ static bool is_right(wf_type type, bool sums, const double a[2], double result)
     return check.error_over_bound <= 1;
 }
 
-/* Infinity is right where the reference, rounded to the type of C, is infinite, and nowhere else. */
+/* Infinity is right where the reference, rounded to the type of C, is infinite, and only there. */
 static void results_may_overflow(void **state)
 {
     (void)state;
