@@ -136,8 +136,7 @@ static int execute(run *r, int argc, char **argv)
     wfi_rank_matrix_use(rank, &r->matrix);
     r->params.matrix = &r->matrix.params;
     r->params.progress = go_on;
-    if (rank->session.caps->device_type != VK_PHYSICAL_DEVICE_TYPE_CPU)
-        r->params.warm_seconds = WFI_WARM_SECONDS;
+    r->params.warm_seconds = wfi_rank_warm_seconds(rank);
     wfi_timeline_init(&r->timeline);
     r->params.trace = &r->timeline.trace;
     wf_result result = wfi_cg_form_measure(rank, &r->params, r->own_b, r->own_x, &r->form);

@@ -23,10 +23,14 @@ int wfi_rank_worst(int code)
     return most;
 }
 
+double wfi_rank_warm_seconds(const wfi_rank *rank)
+{
+    return rank->session.caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU ? 0 : 0.3;
+}
+
 bool wfi_rank_warms(const wfi_rank *rank, double seconds)
 {
-    const bool cpu = rank->session.caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    return wfi_rank_share(!cpu && seconds < WFI_WARM_SECONDS) != 0;
+    return wfi_rank_share(seconds < wfi_rank_warm_seconds(rank)) != 0;
 }
 
 uint32_t wfi_rank_sum(uint32_t own)

@@ -7,8 +7,6 @@
 #include "tool/cli/session.h"
 #include "wavefit/mpi.h"
 
-#define WFI_WARM_SECONDS 0.3 /* of a GPU, before it is timed */
-
 typedef struct wfi_rank {
     int rank, count;
     bool prints;
@@ -32,8 +30,10 @@ int wfi_rank_failed(wfi_rank *rank, wf_result result);
 /* The exit code of a step that rank 0 makes for all; the worst one of a step of all. */
 int wfi_rank_share(int code);
 int wfi_rank_worst(int code);
-/* Whether ranks, which all ask alike, go on warming their devices up after `seconds` of it: GPUs
- * that were idle run at a fraction of their clock. Rank 0 says. */
+/* How long the rank's device works before it is timed: GPUs that were idle run at a fraction of
+ * their clock. */
+double wfi_rank_warm_seconds(const wfi_rank *rank);
+/* Whether ranks, which all ask alike, go on with that after `seconds` of it. Rank 0 says. */
 bool wfi_rank_warms(const wfi_rank *rank, double seconds);
 /* Of all ranks together. Collective. */
 uint32_t wfi_rank_sum(uint32_t own);

@@ -238,16 +238,24 @@ static wf_result answer(run *r)
     return (wf_result)wfi_rank_share((int)result);
 }
 
+/* *seconds is what the last run took, from which samples are reckoned. */
+static wf_result warm_up(run *r, double *seconds)
+{
+    double all = 0;
+    wf_result result = wf_mpi_stencil_run(r->stencil, r->request.steps, seconds, NULL);
+    while (result == WF_SUCCESS && wfi_rank_warms(r->rank, all)) {
+        result = wf_mpi_stencil_run(r->stencil, r->request.steps, seconds, NULL);
+        all += *seconds;
+    }
+    return result;
+}
+
 /* Samples of as many runs as rank 0 says. */
 static wf_result measure(run *r)
 {
     wf_timing *timing = &r->result->timing;
-    double seconds = 0, all = 0;
-    wf_result result = wf_mpi_stencil_run(r->stencil, r->request.steps, &seconds, NULL);
-    while (result == WF_SUCCESS && wfi_rank_warms(r->rank, all)) {
-        result = wf_mpi_stencil_run(r->stencil, r->request.steps, &seconds, NULL);
-        all += seconds;
-    }
+    double seconds = 0;
+    wf_result result = warm_up(r, &seconds);
     const int count =
         wfi_rank_share((int)fmin(fmax(SAMPLE_SECONDS / (seconds + 1e-9), 1), MOST_RUNS));
     wfi_timeline_init(&r->timeline);
