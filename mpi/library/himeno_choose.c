@@ -8,6 +8,7 @@
 #define MOST_UNEVEN 1.1
 #define MOST_UNEVEN_TILE 1.5
 #define LEAST_OF_AXIS 2
+#define MOST_TWICE 4  /* own planes of a march for each that it updates a second time, at least */
 #define CELL_BYTES 56 /* a cell's coefficients, bnd, wrk1 and both p */
 
 static void keep_choice(const wf_himeno_cut *cut, wfi_himeno_choice *out)
@@ -89,20 +90,26 @@ static wf_result plan(wf_mpi_himeno *h, wf_himeno_cut *cut)
 }
 
 /* What neighbours need is updated first, a march on each side, and the exchange hides behind the
- * rest alone. Shorter marches leave more of it, but update more planes twice: up to a quarter of
- * their own ones. */
-static bool goes_too_early(const wf_mpi_himeno *h, int axis)
+ * rest alone. */
+static bool early_is_over_half(const wf_mpi_himeno *h)
 {
-    const uint32_t *first = h->blocks.first[axis], march = h->choice.unit,
-                   twice = 2 * (h->choice.steps - 1);
-    const int count = h->blocks.count[axis];
-    bool half = false;
-    for (int n = 0; n < count && axis == 2; n++) {
+    const uint32_t *first = h->blocks.first[2];
+    const int count = h->blocks.count[2];
+    bool over = false;
+    for (int n = 0; n < count; n++) {
         const uint32_t planes = first[n + 1] - first[n],
                        sides = (uint32_t)(n > 0) + (uint32_t)(n + 1 < count);
-        half |= planes > 0 && 2 * sides * march > planes;
+        over |= planes > 0 && 2 * sides * h->choice.unit > planes;
     }
-    return half && twice * 4 <= march / 2;
+    return over;
+}
+
+/* Whether marches of half the length would leave more to hide the exchange behind, at the cost of
+ * no more planes that are updated twice than a quarter of their own. */
+static bool marches_too_far(const wf_mpi_himeno *h)
+{
+    const uint32_t twice = 2 * (h->choice.steps - 1);
+    return early_is_over_half(h) && MOST_TWICE * twice <= h->choice.unit / 2;
 }
 
 /* Makes work-groups half as wide along an axis, as often as that evens out what ranks get or leaves
@@ -114,7 +121,7 @@ static wf_result even_out(wf_mpi_himeno *h, int axis, const double *weights)
     uint32_t *constant = constant_of(&h->choice, axis);
     wf_result result = WF_SUCCESS;
     while (result == WF_SUCCESS && constant && *constant / 2 >= LEAST_OF_AXIS &&
-           (unevenness(h, axis, weights) > most || goes_too_early(h, axis))) {
+           (unevenness(h, axis, weights) > most || (axis == 2 && marches_too_far(h)))) {
         *constant /= 2;
         if (plan(h, &cut) != WF_SUCCESS) { /* it cannot be thinner */
             *constant *= 2;

@@ -56,6 +56,16 @@ if [ -z "$brief" ]; then
     done
 fi
 
+# A middle rank of 32 planes, whose marches go first on both sides, has marches of 8, so that half of
+# its planes are left for the exchange to hide behind; one device has longer ones.
+if [ -z "$brief" ]; then
+    sliced="himeno --size 20x10x130 --iterations 3 --no-tuning"
+    expect 0 '^verified' $sliced --json whole.json
+    check 'one device marches on' grep -q '"march": 16' whole.json
+    succeeds '^verified' -n 4 "$tool" $sliced --json sliced.json
+    check 'marches leave half of a rank for later' grep -q '"march": 8' sliced.json
+fi
+
 # The benchmark itself, with the choice left to the first rank, which prints alone.
 succeeds 'MFLOPS measured' -n 4 "$tool" himeno --size XS --iterations 10 --json many.json
 [ "$(grep -c '^variant ' out)" = 1 ] || bad "not one rank prints"
