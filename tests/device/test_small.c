@@ -353,21 +353,27 @@ static void varying_subgroups_are_told(void **state)
     wf_device_destroy(&device);
 }
 
+static wf_caps list_first(void)
+{
+    static wf_caps listed[16];
+    const wf_device_params params = {.size = sizeof params,
+                                     .get_instance_proc_addr = test_pretend_proc};
+    uint32_t count = sizeof listed / sizeof *listed;
+    assert_int_equal(wf_devices_list(&params, listed, &count), WF_SUCCESS);
+    return listed[0];
+}
+
 /* A driver with a documented fault is listed with it. Once the device is opened, its self-test
  * decides, and here it finds nothing wrong. */
 static void documented_faults_are_judged(void **state)
 {
     (void)state;
-    static wf_caps listed[16];
-    const wf_device_params params = {.size = sizeof params,
-                                     .get_instance_proc_addr = test_pretend_proc};
-    uint32_t count = sizeof listed / sizeof *listed;
     wf_quirk quirk;
     pretend.subgroup_size = 64;
-    assert_int_equal(wf_devices_list(&params, listed, &count), WF_SUCCESS);
-    assert_true(listed[0].faults & WF_FAULT_SHUFFLE);
-    assert_int_equal(listed[0].subgroup_operations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT, 0);
-    assert_true(wf_caps_quirk(&listed[0], 0, &quirk));
+    const wf_caps listed = list_first();
+    assert_true(listed.faults & WF_FAULT_SHUFFLE);
+    assert_int_equal(listed.subgroup_operations & VK_SUBGROUP_FEATURE_SHUFFLE_BIT, 0);
+    assert_true(wf_caps_quirk(&listed, 0, &quirk));
     assert_non_null(strstr(quirk.reference, "MoltenVK"));
     wf_device *device = open_device();
     if (device->caps.limits == WF_LIMITS_MINIMUM)
@@ -382,15 +388,11 @@ static void documented_faults_are_judged(void **state)
 static void old_drivers_are_known(void **state)
 {
     (void)state;
-    static wf_caps listed[16];
-    const wf_device_params params = {.size = sizeof params,
-                                     .get_instance_proc_addr = test_pretend_proc};
-    uint32_t count = sizeof listed / sizeof *listed;
     pretend.vulkan_1_1 = true;
     pretend.subgroup_size = 64;
-    assert_int_equal(wf_devices_list(&params, listed, &count), WF_SUCCESS);
-    assert_int_not_equal(listed[0].driver_name[0], '\0');
-    assert_true(listed[0].faults & WF_FAULT_SHUFFLE);
+    const wf_caps listed = list_first();
+    assert_int_not_equal(listed.driver_name[0], '\0');
+    assert_true(listed.faults & WF_FAULT_SHUFFLE);
 }
 
 /* No row knows of this driver: the self-test finds the fault, and nothing that it touches runs. */
