@@ -11,23 +11,10 @@
 
 #include "kernels/stencil/row_sums.h"
 #include "kernels/stencil/whole.h"
+#include "planted.h"
 #include "wavefit/wavefit.h"
 
 #define DRAWN 64 /* cells: nothing is found by chance */
-
-static uint64_t random_state;
-
-/* So many of each fault. Sanitizers look for other faults than those that are planted here. */
-static uint64_t seeds(void)
-{
-    return getenv("WAVEFIT_TEST_QUICK") ? 1 : 5;
-}
-
-static double uniform(void)
-{
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(random_state >> 11) * 0x1p-52 - 1;
-}
 
 static int below(int n)
 {

@@ -11,6 +11,7 @@
 
 #include "core/element.h"
 #include "kernels/check/bound.h"
+#include "planted.h"
 
 #define DRAWN 4 /* elements: nothing is found by chance */
 
@@ -22,20 +23,6 @@ typedef struct product {
     double alpha;
     uint64_t left_out; /* terms at the end of each sum */
 } product;
-
-static uint64_t random_state;
-
-/* So many of each fault. Sanitizers look for other faults than those that are planted here. */
-static uint64_t seeds(void)
-{
-    return getenv("WAVEFIT_TEST_QUICK") ? 1 : 5;
-}
-
-static double uniform(void)
-{
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (double)(random_state >> 11) * 0x1p-52 - 1;
-}
 
 static uint64_t below(uint64_t n)
 {
