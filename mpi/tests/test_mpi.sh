@@ -56,8 +56,8 @@ if [ -z "$brief" ]; then
     done
 fi
 
-# A middle rank of 32 planes, whose marches go first on both sides, has marches of 8, so that half of
-# its planes are left for the exchange to hide behind; one device has longer ones.
+# A middle rank of 32 planes, whose marches go first on both sides, has marches of 8, so that half
+# of its planes are left for the exchange to hide behind; one device has longer ones.
 if [ -z "$brief" ]; then
     sliced="himeno --size 20x10x130 --iterations 3 --no-tuning"
     expect 0 '^verified' $sliced --json whole.json
