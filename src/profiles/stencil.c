@@ -1,5 +1,7 @@
 #include "profiles/stencil.h"
 
+#include "core/architectures.h"
+
 /* Measured on an H100, and assumed of every GPU: long columns leave units idle on small grids
  * (bench/notes/stencil.md#small-grids: twice the time), and in two dimensions short ones are faster
  * (bench/notes/stencil.md#machine-code). */
@@ -21,6 +23,11 @@ static const wfi_stencil_profile mobile = {.unit_items = 512,
                                            .flat_f64_items = 128,
                                            .most_box_radius = 1,
                                            .fast_shared = true};
+
+/* Likewise (Turnip 25.0, of Adreno 730, 740 and 750): boxes of every radius, border and type keep
+ * their planes in at most 188 of the 192 registers of a work-item. */
+static const wfi_stencil_profile adreno7 = {
+    .unit_items = 512, .march_width = 64, .flat_f64_items = 128, .fast_shared = true};
 
 /* Likewise (V3DV 25.0): planes in registers spill, and so do several cells a work-item. */
 static const wfi_stencil_profile videocore = {
@@ -47,6 +54,9 @@ static const wfi_stencil_profile *const profiles[WFI_PROFILE_KINDS] = {
 const wfi_stencil_profile *wfi_stencil_profile_of(const wf_caps *caps)
 {
     const wfi_profile_kind kind = wfi_profile_kind_of(caps);
+    const wfi_architecture *architecture = wfi_architecture_of(caps);
+    if (architecture && architecture == wfi_architecture_named("qualcomm:adreno7xx"))
+        return &adreno7;
     return kind == WFI_PROFILE_CPU && caps->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE
                ? &llvmpipe
                : profiles[kind];
