@@ -68,6 +68,19 @@ static void matvec_keeps_single_vectors(void **state)
     check_picks(picks, sizeof picks / sizeof *picks);
 }
 
+/* Sums of middle length in f64, but for so few outputs that most compute units would be idle. */
+static void middle_sums_in_f64_go_past_a_panel(void **state)
+{
+    (void)state;
+    static const pick picks[] = {{WFI_NVIDIA, WF_TYPE_F64, 4, 7001, 203, "panel", 1, 256},
+                                 {WFI_NVIDIA, WF_TYPE_F64, 5000, 4, 200, "panel", 1, 256},
+                                 {WFI_NVIDIA, WF_TYPE_F64, 6, 9001, 151, "panel", 1, 256},
+                                 {WFI_NVIDIA, WF_TYPE_F64, 5, 2001, 1003, "panel", 2, 256},
+                                 {WFI_NVIDIA, WF_TYPE_F64, 4, 500, 203, "matvec", 0, 0},
+                                 {WFI_AMD, WF_TYPE_F64, 4, 7001, 203, "matvec", 0, 0}};
+    check_picks(picks, sizeof picks / sizeof *picks);
+}
+
 /* Rows that are no vectors: no work-item along one is without an element, long or short. */
 static void single_elements_keep_items_busy(void **state)
 {
@@ -151,6 +164,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(thin_products_go_past_a_panel),
         cmocka_unit_test(matvec_keeps_single_vectors),
+        cmocka_unit_test(middle_sums_in_f64_go_past_a_panel),
         cmocka_unit_test(single_elements_keep_items_busy),
         cmocka_unit_test(short_sums_are_split),
         cmocka_unit_test(sixteen_go_past_slices),

@@ -145,12 +145,18 @@ static bool pays(const wfi_problem *problem)
            outputs >= LEAST_EXTENT && (double)outputs * (double)p->k >= LEAST_ELEMENTS;
 }
 
+/* Work-groups, each of so many outputs, of one part of the sum. */
+static double groups_of(const wfi_matmul_problem *p, uint32_t group_outputs)
+{
+    return ceil((double)(p->m > p->n ? p->m : p->n) / group_outputs) * (double)p->batch;
+}
+
 /* Parts of the sum for two work-groups a compute unit, or for one where parts are short. */
-static void set_split_k(wfi_point *point, uint32_t most_kept)
+static void set_split_k(wfi_point *point, uint32_t most_kept, uint32_t group_outputs)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const double units = wfi_matmul_units(point->caps);
-    const double tiles = ceil((double)(p->m > p->n ? p->m : p->n) / PANEL_TILE) * (double)p->batch;
+    const double tiles = groups_of(p, group_outputs);
     uint32_t split_k = 1, steps = most_kept;
     while (split_k * 2 * tiles <= 2 * units && p->k / (split_k * 2) >= 512)
         split_k *= 2;
@@ -162,6 +168,32 @@ static void set_split_k(wfi_point *point, uint32_t most_kept)
     point->values[MATMUL_ID_KEPT] = steps;
 }
 
+#define MIDDLE_LANES 8 /* along the outputs, and along the sum */
+#define MIDDLE_KEPT 256
+
+/* Sums of middle length in f64: matvec asks memory for an element of each vector with every element
+ * of the matrix, while a panel is read from shared memory. Small work-groups, so that every second
+ * compute unit has one at least (bench/notes/matmul.md#few-rows-f64). */
+static double fit_middle(wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint64_t count = wfi_matmul_vectors(p);
+    uint32_t *v = point->values;
+    if (point->problem->type != WF_TYPE_F64 || !wfi_matmul_times_tiles(point) || count < 2 ||
+        count > WFI_MOST_VECTORS || p->k <= WFI_SHORT_SUM || p->k > LEAST_EXTENT)
+        return -1;
+    v[MATMUL_ID_LANES_K] = v[MATMUL_ID_LANES_O] = MIDDLE_LANES;
+    v[MATMUL_ID_ROWS] = 2;
+    v[MATMUL_ID_BLOCKS] = 1;
+    const uint32_t group_outputs = outputs(point) * MIDDLE_LANES;
+    set_split_k(point, MIDDLE_KEPT, group_outputs);
+    v[MATMUL_ID_KEPT] = MIDDLE_KEPT;
+    if (groups_of(p, group_outputs) * v[MATMUL_ID_SPLIT_K] * 2 < wfi_matmul_units(point->caps) ||
+        !wfi_point_legal(point, NULL))
+        return -1;
+    return wfi_matmul_start_time(point) + 0.95 * wfi_matmul_memory_time(point);
+}
+
 /* As an H100 measured it (bench/notes/matmul.md#few-rows). */
 static double fit(wfi_point *point)
 {
@@ -171,15 +203,18 @@ static double fit(wfi_point *point)
     const uint64_t count = wfi_matmul_vectors(p);
     uint32_t *v = point->values;
     v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(p) & 3;
-    if (!wfi_matmul_profile_of(point->caps)->panel || !pays(problem) ||
-        !(v[MATMUL_ID_VEC4] & (wfi_matmul_matrix_is_b(p) ? 2 : 1)))
+    if (!wfi_matmul_profile_of(point->caps)->panel)
+        return -1;
+    if (!pays(problem))
+        return fit_middle(point);
+    if (!(v[MATMUL_ID_VEC4] & (wfi_matmul_matrix_is_b(p) ? 2 : 1)))
         return -1;
     v[MATMUL_ID_LANES_K] = 8;
     v[MATMUL_ID_LANES_O] = by_sum ? 64 : 32;
     v[MATMUL_ID_ROWS] = by_sum ? 2 : 4;
     v[MATMUL_ID_BLOCKS] =
         by_sum ? (count <= 4 && !f64 ? 4 : 2) : (count <= WFI_MOST_VECTORS ? 1 : 2);
-    set_split_k(point, f64 && count > 4 ? 256 : 512);
+    set_split_k(point, f64 && count > 4 ? 256 : 512, PANEL_TILE);
     /* Of the memory time: matvec expects 1 at least, tiles 1.25. */
     const double time = count <= WFI_MOST_VECTORS ? 0.95 : 1.2;
     return wfi_point_legal(point, NULL)
