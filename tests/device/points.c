@@ -185,9 +185,10 @@ bool test_may_be_refused(const wfi_point *point)
     const wf_caps *caps = point->caps;
     const uint32_t sums = wfi_point_value(point, MATMUL_ID_THREAD_M, 1) *
                           wfi_point_value(point, MATMUL_ID_THREAD_N, 1);
+    const bool f64 = point->problem->type == WF_TYPE_F64;
     return caps->driver_id == VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA &&
            caps->subgroup_min == XE2_SUBGROUP && point->problem->family == WF_FAMILY_MATMUL &&
-           point->problem->type == WF_TYPE_F64 && 2 * sums >= XE2_WORDS;
+           (f64 ? 2 * sums >= XE2_WORDS : sums >= 2 * XE2_WORDS);
 }
 
 void test_point_text(const wfi_point *point, char *text, size_t bytes)

@@ -41,7 +41,7 @@ uint32_t test_each_value(const wf_caps *caps, const wfi_problem *problem,
 
 /* Whether the device's compiler is known to refuse some such points (docs/devices.md, by the same
  * conditions as tests/quirks/anv_scratch.comp): ANV on Xe2 where a block's sums in f64 fill all
- * registers of a work-item. */
+ * registers of a work-item, or those in other types would fill twice as many. */
 bool test_may_be_refused(const wfi_point *point);
 
 /* "variant a=1 b=2" */
