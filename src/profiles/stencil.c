@@ -51,11 +51,17 @@ static const wfi_stencil_profile *const profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_VIDEOCORE] = &videocore,
 };
 
+static bool is_adreno7(const wf_caps *caps)
+{
+    const wfi_architecture *architecture = wfi_architecture_of(caps);
+    return architecture && architecture == wfi_architecture_named("qualcomm:adreno7xx");
+}
+
+/* Models ask for each point: only phones' GPUs are looked up among the architectures. */
 const wfi_stencil_profile *wfi_stencil_profile_of(const wf_caps *caps)
 {
     const wfi_profile_kind kind = wfi_profile_kind_of(caps);
-    const wfi_architecture *architecture = wfi_architecture_of(caps);
-    if (architecture && architecture == wfi_architecture_named("qualcomm:adreno7xx"))
+    if (kind == WFI_PROFILE_MOBILE && is_adreno7(caps))
         return &adreno7;
     return kind == WFI_PROFILE_CPU && caps->driver_id == VK_DRIVER_ID_MESA_LLVMPIPE
                ? &llvmpipe

@@ -152,22 +152,30 @@ static double groups_of(const wfi_matmul_problem *p, uint32_t group_outputs)
 }
 
 /* Parts of the sum for two work-groups a compute unit, or for one where parts are short. */
-static void set_split_k(wfi_point *point, uint32_t most_kept, uint32_t group_outputs)
+static void set_split_k(wfi_point *point, uint32_t group_outputs)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const double units = wfi_matmul_units(point->caps);
     const double tiles = groups_of(p, group_outputs);
-    uint32_t split_k = 1, steps = most_kept;
+    uint32_t split_k = 1;
     while (split_k * 2 * tiles <= 2 * units && p->k / (split_k * 2) >= 512)
         split_k *= 2;
     while (split_k * 2 * tiles <= units && p->k / (split_k * 2) >= LEAST_SPLIT_K_STEPS)
         split_k *= 2;
-    while (steps > LEAST_SPLIT_K_STEPS && steps > p->k / split_k)
-        steps /= 2;
     point->values[MATMUL_ID_SPLIT_K] = split_k;
+}
+
+/* Steps of the vectors in shared memory at once: no more than a part of the sum has. */
+static void set_kept(wfi_point *point, uint32_t most)
+{
+    const uint32_t part = point->problem->matmul.k / point->values[MATMUL_ID_SPLIT_K];
+    uint32_t steps = most;
+    while (steps > LEAST_SPLIT_K_STEPS && steps > part)
+        steps /= 2;
     point->values[MATMUL_ID_KEPT] = steps;
 }
 
+/* As an H100 measured them. */
 #define MIDDLE_LANES 8 /* along the outputs, and along the sum */
 #define MIDDLE_KEPT 256
 
@@ -186,7 +194,7 @@ static double fit_middle(wfi_point *point)
     v[MATMUL_ID_ROWS] = 2;
     v[MATMUL_ID_BLOCKS] = 1;
     const uint32_t group_outputs = outputs(point) * MIDDLE_LANES;
-    set_split_k(point, MIDDLE_KEPT, group_outputs);
+    set_split_k(point, group_outputs);
     v[MATMUL_ID_KEPT] = MIDDLE_KEPT;
     if (groups_of(p, group_outputs) * v[MATMUL_ID_SPLIT_K] * 2 < wfi_matmul_units(point->caps) ||
         !wfi_point_legal(point, NULL))
@@ -214,7 +222,8 @@ static double fit(wfi_point *point)
     v[MATMUL_ID_ROWS] = by_sum ? 2 : 4;
     v[MATMUL_ID_BLOCKS] =
         by_sum ? (count <= 4 && !f64 ? 4 : 2) : (count <= WFI_MOST_VECTORS ? 1 : 2);
-    set_split_k(point, f64 && count > 4 ? 256 : 512, PANEL_TILE);
+    set_split_k(point, PANEL_TILE);
+    set_kept(point, f64 && count > 4 ? 256 : 512);
     /* Of the memory time: matvec expects 1 at least, tiles 1.25. */
     const double time = count <= WFI_MOST_VECTORS ? 0.95 : 1.2;
     return wfi_point_legal(point, NULL)
