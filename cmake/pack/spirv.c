@@ -149,10 +149,11 @@ static void write_source(const char *output, const char *name, const char *sibli
     fprintf(f, "#include \"core/spirv.h\"\nextern const wfi_spirv wfi_spv_%s;\n", name);
     if (sibling)
         fprintf(f, "extern const wfi_spirv wfi_spv_%s;\n", sibling);
-    fprintf(f, "static const uint8_t packed[] = {");
+    fprintf(f, "static const uint8_t packed_%s[] = {", name);
     print_bytes(f, packed);
-    fprintf(f, "\n};\nconst wfi_spirv wfi_spv_%s = {packed, sizeof packed, %zu, %" PRIu32 ", ",
-            name, c->code.count, c->words);
+    fprintf(f, "\n};\nconst wfi_spirv wfi_spv_%s = {packed_%s, sizeof packed_%s, ", name, name,
+            name);
+    fprintf(f, "%zu, %" PRIu32 ", ", c->code.count, c->words);
     fprintf(f, sibling ? "&wfi_spv_%s" : "0", sibling);
     fprintf(f, ", \"%s\", UINT64_C(0x%016" PRIx64 ")};\n", name, c->hash);
     if (fclose(f) != 0)
