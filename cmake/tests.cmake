@@ -186,7 +186,10 @@ set(WAVEFIT_TEST_ENVIRONMENT
     "ASAN_OPTIONS=${asan_options}"
     # Drivers stay mapped for the leak check: what their globals still point at is no leak, and
     # tests/lsan.supp finds the names of their frames.
-    "VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING=1" "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache")
+    "VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING=1" "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache"
+    # The tool tells how near a result comes to the device's bandwidth: no test looks at how near,
+    # and to measure that took most of a short run's time.
+    "WAVEFIT_ROUGH_RATES=1")
 
 # Half of the tests' time is lavapipe's compiling: what one build's tests have compiled serves those
 # of the builds that take their shaders from it, and those with a cache folder of their own.
