@@ -18,6 +18,12 @@ bool test_quick(void)
     return test_emulated() || getenv("WAVEFIT_TEST_QUICK") != NULL;
 }
 
+bool test_is_left_out(const wfi_variant *variant)
+{
+    return getenv("WAVEFIT_TEST_SUBGROUPS") && !variant->subgroup_operations &&
+           !variant->subgroup_size;
+}
+
 bool test_is_mine(uint32_t number)
 {
     const char *text = getenv("WAVEFIT_TEST_PART");

@@ -13,6 +13,9 @@ typedef void (*test_point_fn)(void *user, const wfi_point *point);
 
 bool test_quick(void);
 
+/* With WAVEFIT_TEST_SUBGROUPS walks leave out variants that use no subgroups. */
+bool test_is_left_out(const wfi_variant *variant);
+
 /* WAVEFIT_TEST_PART=K/N has one process of N build what falls to it of things that are numbered
  * from 0 on; without it everything is this process's. */
 bool test_is_mine(uint32_t number);

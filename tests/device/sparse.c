@@ -172,6 +172,26 @@ static void run_defaults(sparse_system *s, const wfi_problem *problem, const wfi
     (*points)++;
 }
 
+/* The defaults with each number of lanes a row, on which the use of subgroups depends. */
+static void run_each_width(sparse_system *s, const wfi_problem *problem, const wfi_variant *variant,
+                           uint32_t *points)
+{
+    wfi_point point = {.caps = wf_device_caps(s->device), .problem = problem, .variant = variant};
+    const uint32_t lanes = wfi_parameter_find(variant, "lanes");
+    run_defaults(s, problem, variant, points);
+    if (lanes == UINT32_MAX)
+        return;
+    wfi_point_defaults(&point);
+    const uint32_t usual = wfi_point_get(&point, lanes);
+    for (uint32_t c = 0; c < variant->parameters[lanes].candidate_count; c++) {
+        wfi_point_put(&point, lanes, variant->parameters[lanes].candidates[c]);
+        if (wfi_point_get(&point, lanes) == usual || !wfi_point_legal(&point, NULL))
+            continue;
+        run_point(s, &point);
+        (*points)++;
+    }
+}
+
 /* Under an emulator a scaled product, a transposed one and one with several vectors go round the
  * variants, one in three for each type: the plain product has all of them in all types. */
 static bool is_walked(const sparse_system *s, uint32_t variant)
@@ -204,9 +224,12 @@ uint32_t test_sparse_each_point(sparse_system *s, uint32_t random_points, bool a
         .strided = p->vectors > 1 || p->x_stride > 1 || p->y_stride > 1,
     };
     for (uint32_t v = 0; v < family->variant_count; v++) {
-        if (!family->variants[v]->modules[p->type] || !is_walked(s, v))
+        if (!family->variants[v]->modules[p->type] || !is_walked(s, v) ||
+            test_is_left_out(family->variants[v]))
             continue;
-        if (around)
+        if (around && getenv("WAVEFIT_TEST_SUBGROUPS"))
+            run_each_width(s, &problem, family->variants[v], &points);
+        else if (around)
             points +=
                 test_each_small_point(wf_device_caps(s->device), &problem, family->variants[v],
                                       random_points, random, run_point, s);

@@ -431,5 +431,11 @@ int main(void)
         cmocka_unit_test(folds_a_grid_over_small_limits),
         cmocka_unit_test(refuses_hostile_patterns),
     };
+    const struct CMUnitTest of_subgroups[] = {
+        cmocka_unit_test(adversarial_rows_at_every_point),
+        cmocka_unit_test(rows_on_the_same_diagonals),
+    };
+    if (getenv("WAVEFIT_TEST_SUBGROUPS"))
+        return cmocka_run_group_tests(of_subgroups, test_device_setup, test_device_teardown);
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
 }
