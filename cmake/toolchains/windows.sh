@@ -82,11 +82,13 @@ exported() { # FILE.dll
         awk '/Ordinal\/Name Pointer/ { on = 1 } on && /\+base\[/ { print $NF }' | sort
 }
 
+clang_cl_packages=(lld llvm)
+
 # Library and tool in Microsoft's dialect and binary interface: they compile without a warning, the
 # DLL exports what GCC's does, and the program's results are verified under wine.
 test_clang_cl() {
     local tool=build/clang-cl/wavefit.exe driver command
-    install_missing lld llvm
+    install_missing "${clang_cl_packages[@]}"
     microsoft_tree
     build clang-cl
     [ -n "$(exported build/clang-cl/wavefit.dll)" ] &&
