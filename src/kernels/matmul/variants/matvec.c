@@ -120,6 +120,20 @@ static void set_scalar_rows(wfi_point *point, bool by_sum, uint32_t most)
     v[MATMUL_ID_SPLIT_K] = split_k;
 }
 
+/* Of a processor, which runs a work-group's work-items one after another: the fewest share a sum,
+ * and adding up their parts takes as long as so many multiply-adds of `naive`, 32 of its units
+ * each. What lavapipe measured: bench/notes/matmul.md#short-rows. */
+#define PROCESSOR_ROW 4
+#define PROCESSOR_OUTPUT (16 * 32.0)
+
+static double processor_outputs(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    return wfi_matmul_profile_of(point->caps)->registers_are_memory && wfi_matmul_by_sum(p)
+               ? PROCESSOR_OUTPUT * (double)p->m * (double)p->n * (double)p->batch
+               : 0;
+}
+
 static double fit(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -131,8 +145,8 @@ static double fit(wfi_point *point)
     const uint32_t wanted = by_sum ? 256 : profile->matvec_group;
     const uint32_t most =
         point->caps->max_invocations < wanted ? point->caps->max_invocations : wanted;
-    v[MATMUL_ID_LOCAL_X] = by_sum ? 32 : 8;
-    v[MATMUL_ID_LOCAL_Y] = by_sum ? most / 32 : most / 8;
+    v[MATMUL_ID_LOCAL_X] = !by_sum ? 8 : profile->registers_are_memory ? PROCESSOR_ROW : 32;
+    v[MATMUL_ID_LOCAL_Y] = most / v[MATMUL_ID_LOCAL_X];
     v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(p) & (wfi_matmul_matrix_is_b(p) ? 2u : 1u);
     v[MATMUL_ID_SPLIT_K] = 1;
     if (profile->matvec_loads && point->problem->type == WF_TYPE_F32 && (p->m == 1 || p->n == 1) &&
@@ -150,7 +164,7 @@ static double fit(wfi_point *point)
     if (profile->matrix_byte_flops > 0 && count == 1)
         return time * profile->matrix_byte_flops / profile->flops_a_byte;
     const bool adds = profile->vectors_add && count > (by_sum ? 3 : 4);
-    return time * (adds ? (double)count : 1);
+    return time * (adds ? (double)count : 1) + processor_outputs(point);
 }
 
 /* Each load of the large matrix goes with one of each vector; items beyond the last output load it
