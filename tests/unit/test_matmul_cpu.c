@@ -108,6 +108,23 @@ static void narrow_products_have_narrow_tiles(void **state)
     assert_string_equal(point.variant->name, "matvec");
 }
 
+/* Work-items that share a row run one after another there: the fewest do, and of the shortest rows
+ * one work-item makes all. */
+static void short_rows_are_shared_by_few(void **state)
+{
+    (void)state;
+    const wf_caps caps = device_of(VK_DRIVER_ID_MESA_LLVMPIPE);
+    for (uint64_t k = 1; k <= 8; k++) {
+        const wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(65536, 1, k));
+        assert_string_equal(point.variant->name, "naive");
+    }
+    for (uint64_t k = 64; k <= 4096; k *= 4) {
+        const wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(4096, 1, k));
+        assert_string_equal(point.variant->name, "matvec");
+        assert_int_equal(point.values[MATMUL_ID_LOCAL_X], 4);
+    }
+}
+
 static void swiftshader_takes_the_plain_loop(void **state)
 {
     (void)state;
@@ -129,6 +146,7 @@ int main(void)
         cmocka_unit_test(lavapipe_takes_large_blocks),
         cmocka_unit_test(small_products_compile_soon),
         cmocka_unit_test(narrow_products_have_narrow_tiles),
+        cmocka_unit_test(short_rows_are_shared_by_few),
         cmocka_unit_test(swiftshader_takes_the_plain_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
