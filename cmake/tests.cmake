@@ -166,8 +166,11 @@ if(WAVEFIT_SANITIZE)
     # with it.
     message(STATUS "wavefit: sanitized tests run without the validation layer")
 elseif(WAVEFIT_VALIDATION_LAYER)
+    # Told to, the layer writes its messages itself even though wavefit listens, too.
     set(WAVEFIT_VALIDATION "VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation"
-        "VK_LAYER_VALIDATE_SYNC=1" "VK_KHRONOS_VALIDATION_VALIDATE_SYNC=1")
+        "VK_LAYER_VALIDATE_SYNC=1" "VK_KHRONOS_VALIDATION_VALIDATE_SYNC=1"
+        "VK_LAYER_DEBUG_ACTION=VK_DBG_LAYER_ACTION_LOG_MSG"
+        "VK_KHRONOS_VALIDATION_DEBUG_ACTION=VK_DBG_LAYER_ACTION_LOG_MSG")
     message(STATUS "wavefit: validation layer: ${WAVEFIT_VALIDATION_LAYER}")
 elseif("$ENV{CI}" STREQUAL "true" AND NOT WAVEFIT_EMULATED)
     message(FATAL_ERROR "wavefit: no validation layer; CI needs it (./dev setup test)")

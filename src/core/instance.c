@@ -4,6 +4,7 @@
 
 #include "core/heap.h"
 #include "core/platform.h"
+#include "core/words.h"
 
 static wf_result open_loader(wfi_instance *instance, const wfi_log *log)
 {
@@ -20,25 +21,28 @@ static wf_result open_loader(wfi_instance *instance, const wfi_log *log)
     return WF_SUCCESS;
 }
 
-static bool has_extension(const VkExtensionProperties *list, uint32_t count, const char *name)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (strcmp(list[i].extensionName, name) == 0)
-            return true;
-    return false;
-}
+/* What of the extensions that wavefit knows the loader offers. */
+typedef struct offered {
+    bool portability, debug_utils;
+} offered;
 
-static bool offers(const wfi_instance *instance, const char *extension)
+static offered offers(const wfi_instance *instance)
 {
     PFN_vkEnumerateInstanceExtensionProperties enumerate =
         (PFN_vkEnumerateInstanceExtensionProperties)instance->get_proc(
             NULL, "vkEnumerateInstanceExtensionProperties");
+    offered found = {false, false};
     uint32_t count = 0;
     if (!enumerate || enumerate(NULL, &count, NULL) != VK_SUCCESS || count == 0)
-        return false;
+        return found;
     VkExtensionProperties *list = wfi_calloc(count, sizeof *list);
-    bool found = list && enumerate(NULL, &count, list) >= VK_SUCCESS &&
-                 has_extension(list, count, extension);
+    if (!list || enumerate(NULL, &count, list) < VK_SUCCESS)
+        count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *name = list[i].extensionName;
+        found.portability |= strcmp(name, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME) == 0;
+        found.debug_utils |= strcmp(name, VK_EXT_DEBUG_UTILS_EXTENSION_NAME) == 0;
+    }
     wfi_free(list);
     return found;
 }
@@ -68,19 +72,20 @@ static wf_result create_instance(wfi_instance *instance, const wfi_log *log)
     /* Portability drivers (MoltenVK) are listed only to instances that ask for them. */
     const char *extensions[2];
     uint32_t count = 0;
-    const bool use_portability = offers(instance, VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME);
-    if (use_portability)
+    const offered has = offers(instance);
+    if (has.portability)
         extensions[count++] = VK_KHR_PORTABILITY_ENUMERATION_EXTENSION_NAME;
-    if (instance->debug_utils && !offers(instance, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
+    if (instance->debug_utils && !has.debug_utils) {
         instance->debug_utils = false;
         wfi_log_write(log, WF_LOG_WARNING,
                       "debug_names: the loader has no VK_EXT_debug_utils; nothing is named");
     }
-    if (instance->debug_utils)
+    const bool listens = has.debug_utils && log->fn;
+    if (instance->debug_utils || listens)
         extensions[count++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
     const VkInstanceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-        .flags = use_portability ? VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0,
+        .flags = has.portability ? VK_INSTANCE_CREATE_ENUMERATE_PORTABILITY_BIT_KHR : 0,
         .pApplicationInfo = &application,
         .enabledExtensionCount = count,
         .ppEnabledExtensionNames = extensions,
@@ -88,6 +93,9 @@ static wf_result create_instance(wfi_instance *instance, const wfi_log *log)
     VkResult vk = WFI_MADE(create(&info, instance->allocator, &instance->vk), &instance->vk);
     if (vk == VK_ERROR_INCOMPATIBLE_DRIVER)
         return wfi_fail(log, WF_ERROR_NO_DEVICE, "no Vulkan driver was found");
+    if (vk == VK_SUCCESS && listens)
+        instance->messenger =
+            wfi_words_listen(instance->vk, instance->get_proc, instance->allocator, log);
     return wfi_check_vk(log, vk, "vkCreateInstance");
 }
 
@@ -167,6 +175,8 @@ wf_result wfi_instance_adopt(const wf_vulkan *vulkan, const wfi_log *log,
 
 void wfi_instance_destroy(wfi_instance *instance)
 {
+    if (instance->messenger)
+        wfi_words_leave(instance->vk, instance->get_proc, instance->allocator, instance->messenger);
     if (!instance->lent && instance->vk && instance->vkDestroyInstance)
         instance->vkDestroyInstance(instance->vk, instance->allocator);
     if (instance->module)

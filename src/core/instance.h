@@ -37,9 +37,11 @@ typedef struct wfi_instance {
     PFN_vkSetDebugUtilsObjectNameEXT set_object_name;
     PFN_vkCmdBeginDebugUtilsLabelEXT begin_label;
     PFN_vkCmdEndDebugUtilsLabelEXT end_label;
+    VkDebugUtilsMessengerEXT messenger; /* of instances of our own with a log (core/words.h) */
 } wfi_instance;
 
-/* Opens the loader (unless params bring vkGetInstanceProcAddr) and creates an instance.
+/* Opens the loader (unless params bring vkGetInstanceProcAddr) and creates an instance, which the
+ * log must outlive.
  * WF_ERROR_NO_LOADER; WF_ERROR_NO_DEVICE when no driver offers Vulkan 1.1. */
 wf_result wfi_instance_create(const wf_device_params *params, const wfi_log *log,
                               const VkAllocationCallbacks *allocator, wfi_instance *out);

@@ -4,6 +4,7 @@
 
 #include "core/heap.h"
 #include "core/names.h"
+#include "core/words.h"
 
 wf_result wfi_set_layout_create(const wf_device *device, const wfi_log *log,
                                 uint32_t storage_buffers, uint32_t texel_buffers,
@@ -98,6 +99,20 @@ static uint32_t map_constants(const wfi_pipeline_desc *desc, VkSpecializationMap
     return count;
 }
 
+/* The error of a pipeline that could not be made: a compiler that gives up on a kernel returns
+ * VK_ERROR_UNKNOWN, and tells why in words alone. */
+static wf_result refuse(const wf_device *device, const char *name, VkResult vk,
+                        const wfi_words *words)
+{
+    if (vk == VK_ERROR_OUT_OF_HOST_MEMORY || vk == VK_ERROR_OUT_OF_DEVICE_MEMORY ||
+        vk == VK_ERROR_DEVICE_LOST)
+        return wfi_check_vk(&device->log, vk, name);
+    return wfi_fail(&device->log, WF_ERROR_DRIVER,
+                    "%s: %s (%d): the driver refuses the kernel%s%s; where constants were forced, "
+                    "smaller ones need fewer registers",
+                    name, wfi_vk_result_name(vk), (int)vk, words->text[0] ? ": " : "", words->text);
+}
+
 static wf_result create_pipeline(wf_device *device, const wfi_pipeline_desc *desc,
                                  VkShaderModule module, wfi_pipeline *pipeline)
 {
@@ -130,10 +145,15 @@ static wf_result create_pipeline(wf_device *device, const wfi_pipeline_desc *des
             },
         .layout = pipeline->layout,
     };
+    wfi_words words = {""};
+    wfi_words_keep(&words);
     const VkResult vk = device->fn.vkCreateComputePipelines(device->vk, device->cache.vk, 1, &info,
                                                             device->allocator, &pipeline->vk);
+    wfi_words_keep(NULL);
+    if (vk < VK_SUCCESS)
+        return refuse(device, desc->name, vk, &words);
     wfi_name(device, VK_OBJECT_TYPE_PIPELINE, WFI_HANDLE(pipeline->vk), "%s", desc->spirv->name);
-    return wfi_check_vk(&device->log, vk, desc->name);
+    return WF_SUCCESS;
 }
 
 static double statistic_value(const VkPipelineExecutableStatisticKHR *statistic)

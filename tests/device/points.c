@@ -1,6 +1,5 @@
 #include "kernels/families.h"
 #include "core/device.h"
-#include "matmul/matmul_ids.h"
 #include "points.h"
 
 #include <stdio.h>
@@ -183,18 +182,10 @@ uint32_t test_each_small_point(const wf_caps *caps, const wfi_problem *problem,
     return each_point(caps, problem, variant, random_points, random, (walk){fn, user, 0}, false);
 }
 
-#define XE2_SUBGROUP 16
-#define XE2_WORDS 128 /* of a work-item's registers in subgroups of 16 */
-
-bool test_may_be_refused(const wfi_point *point)
+bool test_exceeds_scratch(const wf_caps *caps)
 {
-    const wf_caps *caps = point->caps;
-    const uint32_t sums = wfi_point_value(point, MATMUL_ID_THREAD_M, 1) *
-                          wfi_point_value(point, MATMUL_ID_THREAD_N, 1);
-    const bool f64 = point->problem->type == WF_TYPE_F64;
     return caps->driver_id == VK_DRIVER_ID_INTEL_OPEN_SOURCE_MESA &&
-           caps->subgroup_min == XE2_SUBGROUP && point->problem->family == WF_FAMILY_MATMUL &&
-           (f64 ? 2 * sums >= XE2_WORDS : sums >= 2 * XE2_WORDS);
+           strstr(test_last_error(), "Scratch space required is larger than supported");
 }
 
 void test_point_text(const wfi_point *point, char *text, size_t bytes)

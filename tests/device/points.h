@@ -42,10 +42,9 @@ uint32_t test_each_value(const wf_caps *caps, const wfi_problem *problem,
                          const wfi_variant *variant, bool (*wanted)(const wfi_point *point),
                          uint32_t most, test_random *random, test_point_fn fn, void *user);
 
-/* Whether the device's compiler is known to refuse some such points (docs/devices.md, by the same
- * conditions as tests/quirks/anv_scratch.comp): ANV on Xe2 where a block's sums in f64 fill all
- * registers of a work-item, or those in other types would fill twice as many. */
-bool test_may_be_refused(const wfi_point *point);
+/* Whether the last error is ANV's refusal of a kernel whose spilled registers need more scratch
+ * memory than a thread can have, as the driver itself says (docs/devices.md). */
+bool test_exceeds_scratch(const wf_caps *caps);
 
 /* "variant a=1 b=2" */
 void test_point_text(const wfi_point *point, char *text, size_t bytes);

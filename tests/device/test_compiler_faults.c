@@ -17,16 +17,25 @@
 #include "core/pipeline.h"
 #include "core/volk.h"
 #include "harness.h"
+#include "points.h"
 
 extern const wfi_spirv wfi_spv_quirk_turnip_full_subgroups, wfi_spv_quirk_anv_scratch,
     wfi_spv_quirk_nvk_array;
 
 #define FIRST_CODE 64 /* exit codes of outcomes: none that a program ends with by itself */
 
-typedef enum outcome { COMPILES, IN_LOCAL_MEMORY, REFUSED, NO_DEVICE, CRASHES } outcome;
+typedef enum outcome {
+    COMPILES,
+    IN_LOCAL_MEMORY,
+    EXCEEDS_SCRATCH,
+    REFUSED,
+    NO_DEVICE,
+    CRASHES
+} outcome;
 
-static const char *const names[] = {"compiled", "compiled, with local memory", "refused",
-                                    "not tried: no device", "the compiler crashes"};
+static const char *const names[] = {
+    "compiled", "compiled, with local memory", "refused for want of scratch memory",
+    "refused",  "not tried: no device",        "the compiler crashes"};
 
 typedef struct trial {
     const char *target; /* begins with it */
@@ -40,8 +49,8 @@ static const trial trials[] = {
     {"adreno:", &wfi_spv_quirk_turnip_full_subgroups, 2, 128, true, CRASHES},
     {"adreno:", &wfi_spv_quirk_turnip_full_subgroups, 2, 128, false, COMPILES},
     {"adreno:", &wfi_spv_quirk_turnip_full_subgroups, 2, 64, true, COMPILES},
-    {"intel:lnl", &wfi_spv_quirk_anv_scratch, 2, 0, false, REFUSED},
-    {"intel:bmg", &wfi_spv_quirk_anv_scratch, 2, 0, false, REFUSED},
+    {"intel:lnl", &wfi_spv_quirk_anv_scratch, 2, 0, false, EXCEEDS_SCRATCH},
+    {"intel:bmg", &wfi_spv_quirk_anv_scratch, 2, 0, false, EXCEEDS_SCRATCH},
     {"intel:dg2", &wfi_spv_quirk_anv_scratch, 2, 0, false, COMPILES},
     {"nvk:", &wfi_spv_quirk_nvk_array, 2, 0, false, IN_LOCAL_MEMORY},
 };
@@ -57,6 +66,7 @@ static bool has_local_memory(const wfi_pipeline *pipeline)
 static outcome compile(const trial *t)
 {
     void *device = NULL;
+    wf_device *opened;
     wfi_pipeline pipeline = {0};
     const wfi_pipeline_desc desc = {.name = "fault of a compiler",
                                     .spirv = t->shader,
@@ -65,9 +75,10 @@ static outcome compile(const trial *t)
                                     .full_subgroups = t->full};
     if (test_statistics_setup(&device) != 0)
         return NO_DEVICE;
+    opened = device;
     test_expect_errors(true);
-    if (wfi_pipeline_create(device, &desc, &pipeline) != WF_SUCCESS)
-        return REFUSED;
+    if (wfi_pipeline_create(opened, &desc, &pipeline) != WF_SUCCESS)
+        return test_exceeds_scratch(&opened->caps) ? EXCEEDS_SCRATCH : REFUSED;
     return has_local_memory(&pipeline) ? IN_LOCAL_MEMORY : COMPILES;
 }
 

@@ -289,7 +289,9 @@ typedef struct wf_device_params {
      * not set, the first kind that there is among discrete, integrated, virtual, CPU. */
     const char *selector;
     wf_limits limits;
-    wf_log_fn log; /* NULL: there is no log */
+    /* NULL: there is no log. Where there is one and the instance is wavefit's own, drivers tell by
+     * VK_EXT_debug_utils why they refuse a kernel, and errors that layers find go there, too. */
+    wf_log_fn log;
     void *log_user;
     /* NULL: wavefit opens the Vulkan loader library of the system. */
     PFN_vkGetInstanceProcAddr get_instance_proc_addr;
