@@ -120,17 +120,19 @@ static void set_scalar_rows(wfi_point *point, bool by_sum, uint32_t most)
     v[MATMUL_ID_SPLIT_K] = split_k;
 }
 
-/* Of a processor, which runs a work-group's work-items one after another: the fewest share a sum,
- * and adding up their parts takes as long as so many multiply-adds of `naive`, 32 of its units
- * each. What lavapipe measured: bench/notes/matmul.md#short-rows. */
+/* Of a processor, which runs a work-group's work-items one after another and gains nothing where
+ * they share a sum: in multiply-adds of `naive`, 8 of its units each, what an output and a step of
+ * its sum take as lavapipe measured them (bench/notes/matmul.md#short-rows). */
 #define PROCESSOR_ROW 4
-#define PROCESSOR_OUTPUT (16 * 32.0)
+#define PROCESSOR_OUTPUT (130 * 8.0)
+#define PROCESSOR_STEP (1.3 * 8.0)
 
-static double processor_outputs(const wfi_point *point)
+static double processor_sums(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     return wfi_matmul_profile_of(point->caps)->registers_are_memory && wfi_matmul_by_sum(p)
-               ? PROCESSOR_OUTPUT * (double)p->m * (double)p->n * (double)p->batch
+               ? (PROCESSOR_OUTPUT + PROCESSOR_STEP * (double)p->k) * (double)p->m * (double)p->n *
+                     (double)p->batch
                : 0;
 }
 
@@ -164,7 +166,7 @@ static double fit(wfi_point *point)
     if (profile->matrix_byte_flops > 0 && count == 1)
         return time * profile->matrix_byte_flops / profile->flops_a_byte;
     const bool adds = profile->vectors_add && count > (by_sum ? 3 : 4);
-    return time * (adds ? (double)count : 1) + processor_outputs(point);
+    return time * (adds ? (double)count : 1) + processor_sums(point);
 }
 
 /* Each load of the large matrix goes with one of each vector; items beyond the last output load it

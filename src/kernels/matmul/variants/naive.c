@@ -14,7 +14,8 @@
 #include "plan/access.h"
 #include "core/arithmetic.h"
 
-static const uint32_t local_x[] = {8, 16, 32, 64, 128}, local_y[] = {1, 2, 4, 8, 16};
+static const uint32_t local_x[] = {1, 2, 4, 8, 16, 32, 64, 128},
+                      local_y[] = {1, 2, 4, 8, 16, 32, 64, 128};
 
 static const wfi_parameter parameters[] = {
     {"local_x", MATMUL_ID_LOCAL_X, 16, WFI_COUNT(local_x), local_x,
@@ -33,7 +34,31 @@ static double idle_factor(const wfi_point *point)
            fmax((double)p->m * (double)p->n, 1);
 }
 
+/* Where C has fewer columns than a work-group, its work-items go along the rows, and the other way
+ * round: as many as before, of which none is idle. */
+static void cover(wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    uint32_t *x = &point->values[MATMUL_ID_LOCAL_X], *y = &point->values[MATMUL_ID_LOCAL_Y];
+    const uint32_t items = *x * *y;
+    if (p->n < *x) {
+        *x = wfi_power_at_least(p->n, *x);
+        *y = wfi_power_at_least(p->m, items / *x);
+    } else if (p->m < *y) {
+        *y = wfi_power_at_least(p->m, *y);
+        *x = wfi_power_at_least(p->n, items / *y);
+    }
+}
+
 #define REGISTERS 32 /* of a work-item, by the statistics of compilers */
+
+/* Of a vector or two, whose rows the lanes of a processor take side by side. */
+static bool reads_once(const wfi_point *point)
+{
+    const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
+    return profile->registers_are_memory && wfi_matmul_by_sum(&point->problem->matmul) &&
+           wfi_matmul_vectors(&point->problem->matmul) <= profile->most_vectors;
+}
 
 /* Every multiply-add reads two values from memory, about 16 times what tiles of 32 need. Idle
  * work-items count where the number of compute units is a guess, as it is on most integrated GPUs;
@@ -43,16 +68,17 @@ static double fit(wfi_point *point)
     const wfi_matmul_problem *p = &point->problem->matmul;
     const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
     if (!profile->gains_by_tiles) {
-        const bool narrow = p->n <= WFI_MOST_VECTORS;
-        point->values[MATMUL_ID_LOCAL_X] = narrow ? 8 : 64;
-        point->values[MATMUL_ID_LOCAL_Y] = narrow ? 16 : 2;
-        return wfi_matmul_flops(point->problem) * 0.5;
+        point->values[MATMUL_ID_LOCAL_X] = 64;
+        point->values[MATMUL_ID_LOCAL_Y] = 2;
     }
+    cover(point);
+    if (!profile->gains_by_tiles)
+        return wfi_matmul_flops(point->problem) * 0.5;
     if (wfi_matmul_has_published_time(point))
         return wfi_matmul_published_time(point, REGISTERS);
     const bool guessed = !point->caps->compute_units && profile->hides_latency;
     const double outputs = (double)p->m * (double)p->n * (double)p->batch;
-    const double time = wfi_matmul_flops(point->problem) * 16.0 *
+    const double time = wfi_matmul_flops(point->problem) * (reads_once(point) ? 4.0 : 16.0) *
                         (guessed ? idle_factor(point) : 1) /
                         wfi_matmul_busy(point->caps, outputs, 512);
     return wfi_matmul_start_time(point) +
