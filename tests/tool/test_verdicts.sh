@@ -48,6 +48,15 @@ done <<'END'
 1 stencil --grid 64x64 --variant naive --set local_x=64
 END
 
+# The run of three steps is right, and a work-group is lost in the second of the steps that are made
+# one by one.
+steps='stencil --grid 64x64 --variant naive --set local_x=64 --steps 3 --no-tuning --check-steps'
+expect 0 'also each step by itself' $steps -o V.npy
+export WAVEFIT_LOST_GROUP='1 4'
+expect 1 'of step 2 by itself is' $steps -o V2.npy
+check 'stencil --check-steps: no grid is written' test ! -e V2.npy
+unset WAVEFIT_LOST_GROUP
+
 # The first runs seem 50 times as slow as those that follow: the run is as long as was asked for.
 export WAVEFIT_SLOW='12 50'
 begun=$(date +%s%N)

@@ -5,6 +5,7 @@
 #include "tool/cases/case_parts.h"
 #include "tool/cases/cases.h"
 #include "tool/cases/random.h"
+#include "tool/cases/stencil_steps.h"
 #include "tool/cases/vectors.h"
 
 #define CHECKED_CELLS 20000
@@ -142,7 +143,11 @@ static wf_result run(wfi_session *session, const wfi_stencil_request *r,
         result = answer(session, params, w, &bindings, out);
     if (result == WF_SUCCESS && out->status == WFI_STATUS_OK && !r->untimed)
         result = measure(session, r, params, w, &bindings, out);
-    return result;
+    if (result != WF_SUCCESS || out->status != WFI_STATUS_OK || !r->check_steps)
+        return result;
+    wfi_case_stage(session, out, WFI_STAGE_CHECK);
+    const wfi_stencil_run steps = {w->in, w->out, w->bytes, {w->buffers[0], w->buffers[1]}};
+    return wfi_stencil_check_steps(session, params, &steps, out);
 }
 
 wf_stencil_params wfi_stencil_params(const wfi_stencil_request *r)
@@ -193,7 +198,8 @@ wf_result wfi_case_stencil(wfi_session *session, const wfi_stencil_request *requ
     out->plan.size = sizeof out->plan;
     const double bytes =
         (double)r->nx * r->ny * (r->nz ? r->nz : 1) * (double)wf_type_size(r->type);
-    if (!wfi_session_fits(session, out, bytes * (r->steps > 1 ? 3 : 2), bytes * 3))
+    if (!wfi_session_fits(session, out, bytes * (r->steps > 1 ? 3 : 2),
+                          bytes * (r->check_steps ? 5 : 3)))
         return WF_ERROR_TOO_LARGE;
     work *w = calloc(1, sizeof *w);
     if (!w) {

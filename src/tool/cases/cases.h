@@ -64,6 +64,7 @@ typedef struct wfi_stencil_request {
     const void *in;             /* the grid; NULL: random */
     const double *coefficients; /* NULL: random ones that sum to at most 1 in magnitude */
     bool untimed;               /* the answer and its check are enough */
+    bool check_steps;           /* wfi_stencil_check_steps */
 } wfi_stencil_request;
 
 /* How many coefficients the shape has. */

@@ -13,7 +13,7 @@
 typedef struct arguments {
     wfi_stencil_arguments stencil;
     const char *in, *input, *coefficients, *output; /* in: U.npy, or --in */
-    bool time;
+    bool time, check_steps;
 } arguments;
 
 /* What files hold. */
@@ -160,6 +160,7 @@ static int read_and_run(arguments *args, const wfi_common *common, int argc, cha
     if (code == WFI_EXIT_DONE)
         code = read_coefficients(args, &request, &files.coefficients);
     wfi_stage_end(common->quiet);
+    request.check_steps = args->check_steps;
     request.untimed = args->output && !args->time && !common->repeat;
     if (code == WFI_EXIT_DONE)
         code = run(args, common, &request, &files, argc, argv);
@@ -182,6 +183,8 @@ int wfi_tool_stencil(int argc, char **argv)
         {"--type", "f32|f64|f16", &args.stencil.type, NULL, "element type (default f32)"},
         {"--coefficients", "C.npy", &args.coefficients, NULL,
          "in the order of wf_stencil_params, or a box as it lies (default: random)"},
+        {"--check-steps", NULL, NULL, &args.check_steps,
+         "check each cell of each step by itself, however long that takes"},
         {"--time", NULL, NULL, &args.time, "time the stencil too when -o writes its result"},
         {"-o", "V.npy", &args.output, NULL, "write the grid, in as many dimensions as U.npy has"},
     };
