@@ -33,8 +33,12 @@ void main()
                 sum += values[i];
         }
     }
-    partials[gl_LocalInvocationIndex] = sum;
-    barrier();
+    // Where nobody shares there is nothing to exchange, and V3DV (Mesa 25.0.7) never ends compiling
+    // the barrier behind a loop that begins at 0.
+    if (gl_WorkGroupSize.y > 1) {
+        partials[gl_LocalInvocationIndex] = sum;
+        barrier();
+    }
     if (gl_LocalInvocationID.y != 0 || !inside)
         return;
     for (uint y = 1; y < gl_WorkGroupSize.y; y++)
