@@ -36,14 +36,16 @@ macos_tree() {
 }
 
 # zig has no frameworks, so nothing is said of Metal; wavefit opens the Vulkan loader by name.
-build_macos() {
-    local cpu
+# No source knows Apple's processors apart: with "quick" one of the two is built for.
+build_macos() { # [quick]
+    local cpu cpus=(arm64 x86_64)
+    [ "${1:-}" != quick ] || cpus=(arm64)
     setup test
     macos_tree
-    for cpu in arm64 x86_64; do
+    for cpu in "${cpus[@]}"; do
         build "macos-$cpu" wavefit_tool wavefit_twin
     done
-    say "library and tool compile and link for macOS 12, on arm64 and x86-64"
+    say "library and tool compile and link for macOS 12, on ${cpus[*]}"
 }
 
 # Windows on 64-bit Arm, by the same compiler.
