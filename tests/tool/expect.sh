@@ -9,11 +9,11 @@ passed=0
 failed=0
 refusals=0
 
-bad() {
+bad() { # WHAT [PREFIX of the files out and err]
     failed=$((failed + 1))
     printf 'FAILED: %s\n' "$1"
-    sed 's/^/  out: /' out | head -n 12
-    sed 's/^/  err: /' err | head -n 12
+    sed 's/^/  out: /' "${2:-}out" | head -n 12
+    sed 's/^/  err: /' "${2:-}err" | head -n 12
 }
 
 run() {
@@ -55,10 +55,15 @@ expect() {
     fi
 }
 
+# The command finds what the last run said in out and err.
 check() { # NAME COMMAND…
     local name=$1
     shift
-    if "$@" >out 2>err; then passed=$((passed + 1)); else bad "$name"; fi
+    if "$@" >checked.out 2>checked.err; then
+        passed=$((passed + 1))
+    else
+        bad "$name" checked.
+    fi
 }
 
 npy() { # FILE DESCR SHAPE DATA(hex pairs as printf escapes)
