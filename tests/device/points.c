@@ -1,5 +1,9 @@
 #include "kernels/families.h"
+#include "core/architectures.h"
 #include "core/device.h"
+#include "kernels/matmul/model.h"
+#include "kernels/matmul/thin.h"
+#include "kernels/matmul/tile.h"
 #include "points.h"
 
 #include <stdio.h>
@@ -180,6 +184,38 @@ uint32_t test_each_small_point(const wf_caps *caps, const wfi_problem *problem,
                                test_random *random, test_point_fn fn, void *user)
 {
     return each_point(caps, problem, variant, random_points, random, (walk){fn, user, 0}, false);
+}
+
+#define FEW_REGISTERS 64 /* of a work-item: VideoCore's and Mali's */
+
+bool test_has_few_registers(const wf_caps *caps)
+{
+    const uint32_t most = wfi_unit_of(caps).lane_registers;
+    return most > 0 && most <= FEW_REGISTERS;
+}
+
+/* Registers of 32 bits of a product by count, as models do: sums, and what is loaded. */
+static uint32_t counted_registers(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const uint32_t *v = point->values, m = v[MATMUL_ID_THREAD_M], n = v[MATMUL_ID_THREAD_N];
+    const char *name = point->variant->name;
+    if (strcmp(name, "vector") == 0 || strcmp(name, "subgroup_k") == 0)
+        return wfi_matmul_registers(point);
+    if (strcmp(name, "outer") == 0)
+        return ((uint32_t)p->k * n + m * n + 4 * m) * wfi_matmul_words(point);
+    if (strcmp(name, "panel") != 0)
+        return (m * n + m + n) * wfi_matmul_words(point);
+    const uint32_t outputs = wfi_matmul_by_sum(p) ? v[MATMUL_ID_ROWS] : 4,
+                   fours = (uint32_t)(wfi_matmul_vectors(p) + 3) / 4;
+    return 4 * outputs * (fours + v[MATMUL_ID_BLOCKS]) * wfi_matmul_words(point);
+}
+
+bool test_fits_registers(const wfi_point *point)
+{
+    return point->problem->family != WF_FAMILY_MATMUL || !test_has_few_registers(point->caps) ||
+           counted_registers(point) + WFI_OTHER_REGISTERS <=
+               wfi_unit_of(point->caps).lane_registers;
 }
 
 bool test_exceeds_scratch(const wf_caps *caps)

@@ -42,6 +42,14 @@ uint32_t test_each_value(const wf_caps *caps, const wfi_problem *problem,
                          const wfi_variant *variant, bool (*wanted)(const wfi_point *point),
                          uint32_t most, test_random *random, test_point_fn fn, void *user);
 
+/* Whether work-items have at most 64 registers, as on VideoCore and Mali, whose compilers take
+ * minutes for kernels that need more. */
+bool test_has_few_registers(const wf_caps *caps);
+
+/* Whether a work-item's values, by the models' count, fit its registers; of products where those
+ * are few. Everything else counts as fitting. */
+bool test_fits_registers(const wfi_point *point);
+
 /* Whether the last error is ANV's refusal of a kernel whose spilled registers need more scratch
  * memory than a thread can have, as the driver itself says (docs/devices.md). */
 bool test_exceeds_scratch(const wf_caps *caps);

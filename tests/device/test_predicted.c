@@ -121,6 +121,9 @@ static double compile(tally *t, const wfi_point *point)
 static void add(void *user, const wfi_point *point)
 {
     tally *t = user;
+    if (!test_fits_registers(
+            point)) /* it would be in memory, and nothing that is there is chosen */
+        return;
     const double us = predict(t, point, NULL);
     if (isfinite(us) && t->count < MOST_POINTS)
         t->candidates[t->count++] = (candidate){*point, us};
