@@ -89,7 +89,8 @@ static uint32_t tile_n(const wfi_point *point)
 #define MOST_COLUMNS 2 /* of a work-item */
 #define LEAST_ROWS 32  /* of a tile */
 #define MOST_ROWS 128
-#define LEAST_ITEMS 64 /* of a work-group */
+#define LEAST_ITEMS 64 /* of a work-group; in 16-bit types twice as many, and two columns only of */
+#define MOST_WIDENED 40 /* elements of B kept (bench/notes/matmul.md#outer-f16) */
 #define MOST_ITEMS 256
 #define LOADS 2 /* for which a work-group waits, one after the other: columns, rows */
 
@@ -108,9 +109,10 @@ static double predicted(const wfi_point *point, const wfi_rates *r)
     const wfi_matmul_problem *p = &point->problem->matmul;
     const uint32_t *v = point->values;
     const double units = wfi_matmul_units(point->caps), w = wfi_matmul_words(point),
-                 k = (double)kept(point), m = v[MATMUL_ID_TILE_M], n = tile_n(point),
-                 items = v[MATMUL_ID_LOCAL_X] * v[MATMUL_ID_LOCAL_Y],
-                 groups = wfi_matmul_tile_count(p, m, n),
+                 k = (double)kept(point), tile_m = v[MATMUL_ID_TILE_M], n = tile_n(point),
+                 m = fmin(tile_m, (double)p->m), /* rows outside are not computed */
+        items = v[MATMUL_ID_LOCAL_X] * v[MATMUL_ID_LOCAL_Y],
+                 groups = wfi_matmul_tile_count(p, tile_m, n),
                  shared = r->of[w > 1 ? WFI_RATE_SHARED_BYTE_F64 : WFI_RATE_SHARED_BYTE];
     const double loads = k * v[MATMUL_ID_THREAD_N] + m * k / items,
                  wait = LOADS * loads * r->of[WFI_RATE_NARROW_WAIT],
@@ -143,7 +145,11 @@ static double expect(const wfi_point *point)
 static void try_point(wfi_point *point, const wfi_point *trial, double *least)
 {
     const uint32_t *v = trial->values, items = v[MATMUL_ID_LOCAL_X] * v[MATMUL_ID_LOCAL_Y];
-    if (items < LEAST_ITEMS || items > MOST_ITEMS || !wfi_point_legal(trial, NULL))
+    const bool widens = wf_type_size(trial->problem->type) < 4;
+    if (items < (widens ? 2 * LEAST_ITEMS : LEAST_ITEMS) || items > MOST_ITEMS ||
+        (widens && v[MATMUL_ID_THREAD_N] > 1 &&
+         kept(trial) * v[MATMUL_ID_THREAD_N] > MOST_WIDENED) ||
+        !wfi_point_legal(trial, NULL))
         return;
     const double time = expect(trial);
     if (*least >= 0 && time >= *least)
