@@ -176,8 +176,20 @@ static void set_kept(wfi_point *point, uint32_t most)
 }
 
 /* As an H100 measured them. */
-#define MIDDLE_LANES 8 /* along the outputs, and along the sum */
+#define MIDDLE_LANES 8    /* along the sum, and along the outputs at least */
+#define MANY_ELEMENTS 256 /* of C, for a compute unit: so many want wider work-groups */
 #define MIDDLE_KEPT 256
+
+/* Each work-group reads the panel by itself: where there are many, fewer and larger ones. */
+static uint32_t middle_lanes(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const double elements =
+        (double)p->m * (double)p->n * (double)p->batch / wfi_matmul_units(point->caps);
+    return elements < MANY_ELEMENTS       ? MIDDLE_LANES
+           : elements < 4 * MANY_ELEMENTS ? 2 * MIDDLE_LANES
+                                          : 4 * MIDDLE_LANES;
+}
 
 /* Sums of middle length in f64: matvec asks memory for an element of each vector with every element
  * of the matrix, while a panel is read from shared memory. Small work-groups, so that every second
@@ -190,10 +202,11 @@ static double fit_middle(wfi_point *point)
     if (point->problem->type != WF_TYPE_F64 || !wfi_matmul_times_tiles(point) || count < 2 ||
         count > WFI_MOST_VECTORS || p->k <= WFI_SHORT_SUM || p->k > LEAST_EXTENT)
         return -1;
-    v[MATMUL_ID_LANES_K] = v[MATMUL_ID_LANES_O] = MIDDLE_LANES;
+    v[MATMUL_ID_LANES_K] = MIDDLE_LANES;
+    v[MATMUL_ID_LANES_O] = middle_lanes(point);
     v[MATMUL_ID_ROWS] = 2;
     v[MATMUL_ID_BLOCKS] = 1;
-    const uint32_t group_outputs = outputs(point) * MIDDLE_LANES;
+    const uint32_t group_outputs = outputs(point) * v[MATMUL_ID_LANES_O];
     set_split_k(point, group_outputs);
     v[MATMUL_ID_KEPT] = MIDDLE_KEPT;
     if (groups_of(p, group_outputs) * v[MATMUL_ID_SPLIT_K] * 2 < wfi_matmul_units(point->caps) ||
