@@ -450,14 +450,15 @@ static void parts_keep_the_epilogue(void **state)
 }
 
 /* As on NVIDIA's cards, where padding of A's tile would cost a work-group its place on a compute
- * unit. */
+ * unit, and A's elements move by fours. */
 static void tiles_go_without_padding(void **state)
 {
-    static const wf_constant constants[] = {
-        {"tile_m", 64}, {"tile_n", 128}, {"tile_k", 8},        {"thread_m", 8}, {"thread_n", 8},
-        {"lanes_m", 4}, {"lanes_n", 8},  {"double_buffer", 0}, {"pairs", 1},    {"serpentine", 3}};
+    static const wf_constant constants[] = {{"tile_m", 64},  {"tile_n", 128},      {"tile_k", 8},
+                                            {"thread_m", 8}, {"thread_n", 8},      {"lanes_m", 4},
+                                            {"lanes_n", 8},  {"double_buffer", 0}, {"pairs", 1},
+                                            {"vec4", 1},     {"serpentine", 3}};
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F16, WF_TYPE_F64};
-    const wf_tuning tuning = {sizeof tuning, "vector", constants, 10, false, 0};
+    const wf_tuning tuning = {sizeof tuning, "vector", constants, 11, false, 0};
     wf_device *device = *state;
     const wf_caps caps = device->caps;
     test_random random = {test_seed()};
@@ -465,7 +466,7 @@ static void tiles_go_without_padding(void **state)
         product p = {.params = {.tuning = &tuning,
                                 .m = 67 + test_random_below(&random, 64),
                                 .n = 129 + test_random_below(&random, 64),
-                                .k = 1 + test_random_below(&random, 50),
+                                .k = 4 + 4 * test_random_below(&random, 13),
                                 .type = types[n / 2],
                                 .transpose_b = n % 2 != 0,
                                 .beta = 2}};
