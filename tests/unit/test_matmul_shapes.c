@@ -10,7 +10,9 @@
 
 #include "core/vendors.h"
 #include "kernels/families.h"
+#include "kernels/matmul/model.h"
 #include "kernels/matmul/published_time.h"
+#include "kernels/matmul/tile.h"
 #include "kernels/matmul/tile_time.h"
 #include "picking.h"
 
@@ -70,6 +72,32 @@ static void short_sums_keep_columns(void **state)
             /* Where nobody has measured, nothing is chosen by such times. */
             assert_string_not_equal(test_pick(&other, type, product).variant->name, "outer");
         }
+}
+
+/* In f16 by more work-items, and by two columns of each only where few elements of B are kept. */
+static void short_sums_of_f16_keep_few_columns(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t m, n, k;
+        uint32_t columns;
+    } shapes[] = {{4896, 707, 30, 1}, {7087, 252, 38, 1}, {901, 7001, 17, 2}};
+    const wf_caps caps = card_of(WFI_NVIDIA);
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                                     .type = WF_TYPE_F16,
+                                     .matmul =
+                                         wfi_matmul_plain(shapes[i].m, shapes[i].n, shapes[i].k)};
+        wfi_point point = {.caps = &caps,
+                           .problem = &problem,
+                           .variant = family->variants[wfi_variant_find(family, "outer")]};
+        wfi_point_defaults(&point);
+        assert_true(point.variant->fit(&point) > 0);
+        assert_int_equal(point.values[MATMUL_ID_THREAD_N], shapes[i].columns);
+        assert_in_range(point.values[MATMUL_ID_LOCAL_X] * point.values[MATMUL_ID_LOCAL_Y], 128,
+                        256);
+    }
 }
 
 /* One part more would be too many work-groups, too many parts or too short ones. */
@@ -178,6 +206,110 @@ static void times_grow_with_work_and_waves(void **state)
     }
 }
 
+/* `vector` in tiles of some size; the problem has to outlive the point. */
+static wfi_point tile_of(const wf_caps *caps, const wfi_problem *problem,
+                         const wfi_matmul_block *block)
+{
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    wfi_point point = {.caps = caps,
+                       .problem = problem,
+                       .variant = family->variants[wfi_variant_find(family, "vector")]};
+    wfi_point_defaults(&point);
+    wfi_matmul_set_block(&point, block);
+    point.values[MATMUL_ID_LANES_M] = 4;
+    point.values[MATMUL_ID_LANES_N] = 8;
+    point.values[MATMUL_ID_SPLIT_K] = 1;
+    point.values[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&problem->matmul);
+    assert_true(wfi_point_legal(&point, NULL));
+    return point;
+}
+
+/* Whether rows of A's tile are padded, where A is m x k or stored as k x m. */
+static bool is_padded(wf_type type, const wfi_matmul_block *block, uint64_t m, uint64_t k,
+                      bool transposed)
+{
+    const wf_caps caps = card_of(WFI_NVIDIA);
+    wfi_problem problem = {
+        .family = WF_FAMILY_MATMUL, .type = type, .matmul = wfi_matmul_plain(m, 96, k)};
+    problem.matmul.transpose_a = transposed;
+    problem.matmul.lda = transposed ? m : k;
+    const wfi_point point = tile_of(&caps, &problem, block);
+    return point.variant->shared_bytes(&point) > wfi_matmul_tiles_shared(&point, 0);
+}
+
+/* Single elements of A that work-items side by side store across the rows of its tile would all
+ * meet in one bank; that costs more than a work-group, but not more than half of them. */
+static void stores_across_rows_are_padded(void **state)
+{
+    (void)state;
+    static const wfi_matmul_block small = {64, 32, 16, 4, 4}, large = {64, 128, 8, 8, 8};
+    assert_true(is_padded(WF_TYPE_F32, &small, 7145, 183, false));
+    assert_true(is_padded(WF_TYPE_F32, &large, 7145, 183, false));
+    assert_false(is_padded(WF_TYPE_F32, &small, 7145, 184, false)); /* vectors */
+    assert_false(is_padded(WF_TYPE_F32, &small, 7145, 183, true));  /* along the rows */
+    assert_false(is_padded(WF_TYPE_F64, &large, 7145, 183, false)); /* one would be left */
+}
+
+/* Without padding such stores take time. */
+static void conflicts_take_time(void **state)
+{
+    (void)state;
+    static const wfi_matmul_block block = {128, 64, 16, 8, 8};
+    const wf_caps caps = card_of(WFI_NVIDIA);
+    wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                           .type = WF_TYPE_F32,
+                           .matmul = wfi_matmul_plain(2361, 549, 5077)};
+    wfi_point point = tile_of(&caps, &problem, &block);
+    const double across = wfi_matmul_tile_time(&point);
+    problem.matmul.transpose_a = true;
+    problem.matmul.lda = 2361;
+    assert_true(across > 1.1 * wfi_matmul_tile_time(&point));
+}
+
+static double wave_time(const wf_caps *caps, const wfi_matmul_block *block, uint64_t tiles)
+{
+    const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                                 .type = WF_TYPE_F32,
+                                 .matmul =
+                                     wfi_matmul_plain(tiles * block->tile_m, block->tile_n, 256)};
+    const wfi_point point = tile_of(caps, &problem, block);
+    return wfi_matmul_tile_time(&point);
+}
+
+/* Two work-groups of a unit end together, and make room for two others: one tile more takes as long
+ * as another wave. More of them do not. */
+static void pairs_follow_pairs(void **state)
+{
+    (void)state;
+    static const wfi_matmul_block two = {128, 128, 8, 8, 16}, four = {64, 128, 8, 8, 8};
+    const wf_caps caps = card_of(WFI_NVIDIA);
+    const uint64_t units = caps.compute_units;
+    const double waves = wave_time(&caps, &two, 4 * units);
+    assert_float_equal(wave_time(&caps, &two, 2 * units + 1), waves, waves * 1e-9);
+    assert_true(wave_time(&caps, &two, 2 * units) < 0.6 * waves);
+    assert_true(wave_time(&caps, &four, 4 * units + 1) < 0.8 * wave_time(&caps, &four, 8 * units));
+}
+
+/* Long sums store side by side where registers are loaded ahead, and in f64. */
+static void long_sums_gather_where_it_pays(void **state)
+{
+    (void)state;
+    const wf_caps caps = card_of(WFI_NVIDIA);
+    uint32_t gathered = 0;
+    for (uint64_t m = 129; m < 4000; m = m * 3 / 2)
+        for (int f64 = 0; f64 < 2; f64++) {
+            const wfi_point point =
+                test_pick(&caps, f64 ? WF_TYPE_F64 : WF_TYPE_F32, wfi_matmul_plain(m, 75, 1405));
+            if (strcmp(point.variant->name, "vector") != 0)
+                continue;
+            const bool ahead = point.values[MATMUL_ID_DOUBLE_BUFFER] != 0,
+                       gathers = wfi_matmul_gathers(&point);
+            assert_true(!gathers || ahead || f64);
+            gathered += gathers;
+        }
+    assert_true(gathered >= 4);
+}
+
 /* None of the timed blocks of f64 with B transposed fits Vulkan's least shared memory. */
 static void small_limits_keep_tiles(void **state)
 {
@@ -238,9 +370,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_tiles_are_split),
         cmocka_unit_test(short_sums_keep_columns),
+        cmocka_unit_test(short_sums_of_f16_keep_few_columns),
         cmocka_unit_test(parts_fill_work_groups),
         cmocka_unit_test(published_units_choose_blocks),
         cmocka_unit_test(times_grow_with_work_and_waves),
+        cmocka_unit_test(stores_across_rows_are_padded),
+        cmocka_unit_test(conflicts_take_time),
+        cmocka_unit_test(pairs_follow_pairs),
+        cmocka_unit_test(long_sums_gather_where_it_pays),
         cmocka_unit_test(small_limits_keep_tiles),
         cmocka_unit_test(copies_can_be_left_out),
         cmocka_unit_test(others_are_not_timed),

@@ -147,7 +147,7 @@ static bool stores_across(const wfi_point *point)
 }
 
 /* Padding spares bank conflicts of stores. It is left out where it would cost a compute unit a
- * work-group. */
+ * work-group, but where conflicts cost more (bench/notes/matmul.md#conflicts). */
 static uint32_t padding(const wfi_point *point)
 {
     const uint32_t unit_registers = wfi_matmul_profile_of(point->caps)->unit_registers;
@@ -386,15 +386,16 @@ static const wfi_matmul_block timed_blocks[] = {
 };
 #define NOT_F32 1 /* of them: the first takes longer than it is predicted */
 
-/* Of longer sums an H200 gained nothing or lost a little (bench/notes/matmul.md#side-by-side). */
+/* Of longer sums an H100 gains where registers are loaded ahead and in f64; f32 loses elsewhere,
+ * and of many tiles (bench/notes/matmul.md#side-by-side, #conflicts). */
 #define MOST_GATHERED_STEPS 512
 
-static uint32_t gathered_for(const wfi_point *point)
+static bool gathers(const wfi_point *point, bool long_sums)
 {
     wfi_point trial = *point;
     trial.values[MATMUL_ID_GATHERED] = 1;
     return wfi_matmul_profile_of(point->caps)->gathers_stores && wfi_matmul_gathers(&trial) &&
-           point->problem->matmul.k <= MOST_GATHERED_STEPS;
+           (long_sums || point->problem->matmul.k <= MOST_GATHERED_STEPS);
 }
 
 static bool complete_timed(wfi_point *trial, size_t index)
@@ -410,7 +411,8 @@ static bool complete_timed(wfi_point *trial, size_t index)
     v[MATMUL_ID_DOUBLE_BUFFER] =
         (b->tile_k > 8 || b->thread_n > 8) && (b->tile_m != 64 || b->tile_n != 16);
     v[MATMUL_ID_STREAM_K] = 0;
-    v[MATMUL_ID_GATHERED] = gathered_for(trial);
+    v[MATMUL_ID_GATHERED] =
+        gathers(trial, v[MATMUL_ID_DOUBLE_BUFFER] || trial->problem->type == WF_TYPE_F64);
     return true;
 }
 
@@ -480,7 +482,7 @@ static double fit(wfi_point *point)
     v[MATMUL_ID_PAIRS] = profile->pairs;
     v[MATMUL_ID_SERPENTINE] = serpentine_for(point);
     v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul);
-    v[MATMUL_ID_GATHERED] = gathered_for(point);
+    v[MATMUL_ID_GATHERED] = gathers(point, false);
     if (time < 0)
         return time;
     const double start = wfi_matmul_times_matrices(point) ? wfi_matmul_start_time(point) : 0;
