@@ -81,17 +81,84 @@ static void middle_sums_in_f64_go_past_a_panel(void **state)
     check_picks(picks, sizeof picks / sizeof *picks);
 }
 
-/* Rows that are no vectors: no work-item along one is without an element, long or short. */
-static void single_elements_keep_items_busy(void **state)
+/* Each work-item along a row sums up to `steps` elements, and more than half as many, as far as
+ * there are from 4 to `widest` work-items. */
+static void check_rows(uint64_t k, uint32_t steps, uint32_t widest)
+{
+    const wf_caps caps = test_card_of(WFI_NVIDIA);
+    const wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(20011, 1, k));
+    const uint32_t row = point.values[MATMUL_ID_LOCAL_X];
+    assert_string_equal(point.variant->name, "matvec");
+    assert_in_range(row, 4, widest);
+    assert_true(row * (uint64_t)point.values[MATMUL_ID_LOCAL_Y] >= 128);
+    assert_true(row == widest || (uint64_t)row * steps >= k);
+    assert_true(row == 4 || (uint64_t)row * steps < 2 * k);
+}
+
+static void few_items_share_short_rows(void **state)
+{
+    (void)state;
+    for (uint64_t k = 67; k < 11000; k = 2 * k + 1) {
+        check_rows(k, 32, 128);
+        check_rows(k + 1, 64, 32); /* vectors */
+    }
+}
+
+/* Of so few rows that compute units would be idle, each has more of them. */
+static void more_items_share_few_rows(void **state)
 {
     (void)state;
     const wf_caps caps = test_card_of(WFI_NVIDIA);
-    for (uint64_t k = 33; k < 11000; k = 2 * k + 1) {
-        const wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(20011, 1, k));
-        const uint32_t row = point.values[MATMUL_ID_LOCAL_X];
+    const wfi_point many = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(20000, 1, 220));
+    assert_int_equal(many.values[MATMUL_ID_LOCAL_X], 4);
+    for (uint64_t rows = 500; rows <= 4000; rows += 500) {
+        const wfi_point few = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(rows, 1, 220));
+        const uint32_t row = few.values[MATMUL_ID_LOCAL_X];
+        assert_string_equal(few.variant->name, "matvec");
+        assert_in_range(row, 8, 32);
+        assert_true(row == 32 ||
+                    rows / few.values[MATMUL_ID_LOCAL_Y] + 1 >= 2 * caps.compute_units);
+    }
+}
+
+/* Where the sum runs across rows, no work-item that shares it is without a step. */
+static void few_items_share_short_sums(void **state)
+{
+    (void)state;
+    const wf_caps caps = test_card_of(WFI_NVIDIA);
+    for (uint64_t k = 16; k < 8192; k *= 2) {
+        const wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1, 30000, k));
         assert_string_equal(point.variant->name, "matvec");
-        assert_true(row <= k && row * (uint64_t)point.values[MATMUL_ID_LOCAL_Y] >= 128);
-        assert_true(k < 500 || row == 128);
+        assert_int_equal(point.values[MATMUL_ID_LOCAL_Y], k / 8 < 128 ? k / 8 : 128);
+    }
+}
+
+/* Short sums of few rows, of which matvec waits for each step. */
+static void short_sums_of_few_rows_go_to_outer(void **state)
+{
+    (void)state;
+    static const pick picks[] = {{WFI_NVIDIA, WF_TYPE_F32, 4, 20001, 50, "outer", 0, 0},
+                                 {WFI_NVIDIA, WF_TYPE_F64, 4, 20001, 50, "outer", 0, 0},
+                                 {WFI_NVIDIA, WF_TYPE_F64, 2, 15000, 40, "outer", 0, 0},
+                                 {WFI_NVIDIA, WF_TYPE_F32, 1, 20001, 50, "matvec", 0, 0}};
+    check_picks(picks, sizeof picks / sizeof *picks);
+}
+
+/* Each work-group reads the panel by itself: the more of C there is, the larger they are. */
+static void many_outputs_in_f64_take_wide_panels(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t m, n, k;
+        uint32_t batch, lanes;
+    } picks[] = {{2, 12001, 99, 1, 8}, {4, 9001, 203, 1, 16}, {16001, 8, 800, 6, 32}};
+    const wf_caps caps = test_card_of(WFI_NVIDIA);
+    for (size_t i = 0; i < sizeof picks / sizeof *picks; i++) {
+        wfi_matmul_problem p = wfi_matmul_plain(picks[i].m, picks[i].n, picks[i].k);
+        p.batch = picks[i].batch;
+        const wfi_point point = test_pick(&caps, WF_TYPE_F64, p);
+        assert_string_equal(point.variant->name, "panel");
+        assert_int_equal(point.values[MATMUL_ID_LANES_O], picks[i].lanes);
     }
 }
 
@@ -165,7 +232,11 @@ int main(void)
         cmocka_unit_test(thin_products_go_past_a_panel),
         cmocka_unit_test(matvec_keeps_single_vectors),
         cmocka_unit_test(middle_sums_in_f64_go_past_a_panel),
-        cmocka_unit_test(single_elements_keep_items_busy),
+        cmocka_unit_test(few_items_share_short_rows),
+        cmocka_unit_test(more_items_share_few_rows),
+        cmocka_unit_test(few_items_share_short_sums),
+        cmocka_unit_test(short_sums_of_few_rows_go_to_outer),
+        cmocka_unit_test(many_outputs_in_f64_take_wide_panels),
         cmocka_unit_test(short_sums_are_split),
         cmocka_unit_test(sixteen_go_past_slices),
         cmocka_unit_test(panel_refuses_rows_and_blocks),

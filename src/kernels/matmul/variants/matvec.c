@@ -90,32 +90,64 @@ static double groups(const wfi_point *point)
     return ceil((double)(p->m > p->n ? p->m : p->n) / outputs(point)) * (double)p->batch;
 }
 
-/* Rows that are no vectors, on devices that hide latency: work-items side by side read 512 bytes of
- * a row in f32, as with vectors. Where the sum runs across rows, few work-groups have outputs, so
- * that parts of the sum fill the device. What an H200 measured: bench/notes/matmul.md#hundred. */
-#define SCALAR_ROW 128    /* most work-items along a row */
-#define LEAST_ROW 32      /* and fewest, where a row has no four elements for each */
-#define SCALAR_OUTPUTS 16 /* of a work-group, in fours, where the sum runs across rows */
+/* Work-items along a row: each sums ROW_STEPS single elements or twice as many in vectors, at
+ * most, since adding up their parts takes longer than reading a short row; but with so few rows
+ * that compute units would have less than UNIT_GROUPS, more share each. Few work-items a row make
+ * small work-groups. What an H100 measured: bench/notes/matmul.md#short-rows-gpu. */
+#define ROW_STEPS 32
+#define LEAST_ROW 4
+#define MOST_ROW 32
+#define SCALAR_ROW 128 /* of single elements, where 512 bytes side by side were worth it */
+#define SHORT_GROUP 128
+#define UNIT_GROUPS 2
+
+static void set_group(uint32_t *v, uint32_t row, uint32_t most)
+{
+    const uint32_t items = row < MOST_ROW ? (uint32_t)wfi_least(SHORT_GROUP, most) : most;
+    v[MATMUL_ID_LOCAL_X] = row;
+    v[MATMUL_ID_LOCAL_Y] = items / row;
+}
+
+static void set_rows(wfi_point *point, uint32_t most)
+{
+    const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
+    uint32_t *v = point->values;
+    const uint64_t k = point->problem->matmul.k,
+                   steps = v[MATMUL_ID_VEC4] ? 2 * ROW_STEPS : ROW_STEPS;
+    const bool scalar = !v[MATMUL_ID_VEC4] && profile->matvec_loads;
+    const uint32_t widest = (uint32_t)wfi_least(scalar ? SCALAR_ROW : MOST_ROW, most),
+                   row = wfi_power_at_least((k + steps - 1) / steps, widest);
+    set_group(v, row < LEAST_ROW ? LEAST_ROW : row, most);
+    while (v[MATMUL_ID_LOCAL_X] < MOST_ROW && v[MATMUL_ID_LOCAL_X] < most &&
+           groups(point) < UNIT_GROUPS * wfi_matmul_units(point->caps))
+        set_group(v, 2 * v[MATMUL_ID_LOCAL_X], most);
+}
+
+/* Where the sum runs across rows, work-items share it, each with some of its steps; of rows that
+ * are no vectors, few work-groups have outputs, so that parts of the sum fill the device. What an
+ * H200 measured: bench/notes/matmul.md#hundred. */
+#define OUTPUTS 8         /* of a work-group, in fours, */
+#define SCALAR_OUTPUTS 16 /* and of single elements */
 #define SCALAR_SHARES 32  /* of its sum */
 #define LEAST_SHARE 8     /* steps of the sum */
 #define LEAST_PART 256    /* steps of each of split_k parts */
 #define SCALAR_GROUPS 8   /* for a compute unit */
 
-static void set_scalar_rows(wfi_point *point, bool by_sum, uint32_t most)
+static void set_shares(wfi_point *point, uint32_t most)
 {
+    const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
+    const bool scalar = !point->values[MATMUL_ID_VEC4] && profile->matvec_loads;
     const uint64_t k = point->problem->matmul.k;
     const double units = wfi_matmul_units(point->caps);
     uint32_t *v = point->values, *share = &v[MATMUL_ID_LOCAL_Y], split_k = 1;
-    v[MATMUL_ID_CHUNKS] = 1;
-    const uint32_t row = wfi_power_at_least((k + 3) / 4, (uint32_t)wfi_least(SCALAR_ROW, most));
-    v[MATMUL_ID_LOCAL_X] = !by_sum ? SCALAR_OUTPUTS : row < LEAST_ROW ? LEAST_ROW : row;
+    v[MATMUL_ID_LOCAL_X] = scalar ? SCALAR_OUTPUTS : OUTPUTS;
     *share = most / v[MATMUL_ID_LOCAL_X];
-    if (by_sum)
-        return;
-    *share = (uint32_t)wfi_least(*share, SCALAR_SHARES);
-    while (*share > 1 && k < (uint64_t)LEAST_SHARE * *share)
+    if (scalar)
+        *share = (uint32_t)wfi_least(*share, SCALAR_SHARES);
+    while (profile->hides_latency && *share > 1 && k < (uint64_t)LEAST_SHARE * *share)
         *share /= 2;
-    while (split_k * 2 * groups(point) <= SCALAR_GROUPS * units && k / (split_k * 2) >= LEAST_PART)
+    while (scalar && split_k * 2 * groups(point) <= SCALAR_GROUPS * units &&
+           k / (split_k * 2) >= LEAST_PART)
         split_k *= 2;
     v[MATMUL_ID_SPLIT_K] = split_k;
 }
@@ -136,6 +168,32 @@ static double processor_sums(const wfi_point *point)
                : 0;
 }
 
+static void set_items(wfi_point *point, bool by_sum, uint32_t most)
+{
+    uint32_t *v = point->values;
+    if (!by_sum) {
+        set_shares(point, most);
+    } else if (wfi_matmul_profile_of(point->caps)->registers_are_memory) {
+        v[MATMUL_ID_LOCAL_X] = PROCESSOR_ROW;
+        v[MATMUL_ID_LOCAL_Y] = most / PROCESSOR_ROW;
+    } else {
+        set_rows(point, most);
+    }
+}
+
+/* Of one of the work-items that share a short sum across rows: for each step it waits for its four
+ * products with each vector, in f64 four times as long (bench/notes/matmul.md#short-rows-gpu). Of
+ * longer sums the time of variants that it would be compared with was not measured. */
+static double waits(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    const wfi_rates *rates = wfi_matmul_rates_of(point);
+    const double words = wfi_matmul_words(point),
+                 steps = ceil((double)p->k / point->values[MATMUL_ID_LOCAL_Y]),
+                 products = 4 * (double)wfi_matmul_vectors(p) * words * words;
+    return steps * products * rates->of[WFI_RATE_NARROW_WAIT] * wfi_matmul_microsecond(point);
+}
+
 static double fit(wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -147,17 +205,16 @@ static double fit(wfi_point *point)
     const uint32_t wanted = by_sum ? 256 : profile->matvec_group;
     const uint32_t most =
         point->caps->max_invocations < wanted ? point->caps->max_invocations : wanted;
-    v[MATMUL_ID_LOCAL_X] = !by_sum ? 8 : profile->registers_are_memory ? PROCESSOR_ROW : 32;
-    v[MATMUL_ID_LOCAL_Y] = most / v[MATMUL_ID_LOCAL_X];
     v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(p) & (wfi_matmul_matrix_is_b(p) ? 2u : 1u);
     v[MATMUL_ID_SPLIT_K] = 1;
+    set_items(point, by_sum, most);
     if (profile->matvec_loads && point->problem->type == WF_TYPE_F32 && (p->m == 1 || p->n == 1) &&
         bytes >= WFI_LEAST_REVERSED) {
         v[MATMUL_ID_LOADS] = profile->matvec_loads;
         v[MATMUL_ID_CHUNKS] = profile->matvec_chunks;
     }
     if (!v[MATMUL_ID_VEC4] && profile->matvec_loads)
-        set_scalar_rows(point, by_sum, most);
+        v[MATMUL_ID_CHUNKS] = 1;
     if (!wfi_point_legal(point, NULL) || count > profile->most_vectors)
         return -1;
     if (wfi_matmul_has_published_time(point))
@@ -165,7 +222,10 @@ static double fit(wfi_point *point)
     const double time = wfi_matmul_reading_time(point, groups(point) * v[MATMUL_ID_SPLIT_K]);
     if (profile->matrix_byte_flops > 0 && count == 1)
         return time * profile->matrix_byte_flops / profile->flops_a_byte;
-    const bool adds = profile->vectors_add && count > (by_sum ? 3 : 4);
+    const bool adds = profile->vectors_add && count > (by_sum ? 3 : 4),
+               timed = wfi_matmul_times_tiles(point) || wfi_matmul_times_matrices(point);
+    if (timed && !by_sum && p->k <= WFI_SHORT_SUM)
+        return fmax(time * (adds ? (double)count : 1), wfi_matmul_start_time(point) + waits(point));
     return time * (adds ? (double)count : 1) + processor_sums(point);
 }
 
