@@ -20,7 +20,8 @@ enum { SAMPLES = 3, MOST_POINTS = 640 };
 #define MOST_FLOPS 3e10
 #define MOST_FLOPS_CPU 3e8
 #define MOST_BYTES (UINT64_C(1) << 31) /* of an operand */
-#define WARM_SECONDS 0.08              /* the clock falls while pipelines are made */
+#define WARM_SECONDS 0.3               /* the clock falls while pipelines are made */
+#define UNITS 132                      /* tiles from which on stream-K is tried */
 
 typedef struct bench_point {
     const char *variant;
@@ -80,7 +81,7 @@ static void set(bench_point *p, const char *name, uint32_t value)
 /* How elements move: those that are vectors, and of the others those of A and B copied first, and
  * those of C stored side by side. */
 typedef struct moves {
-    uint32_t vec4, pack, gathered;
+    uint32_t vec4, pack, gathered, stream_k;
 } moves;
 
 static void add_block(bench_point *points, uint32_t *count, const char *variant, const block *b,
@@ -104,7 +105,7 @@ static void add_block(bench_point *points, uint32_t *count, const char *variant,
     if (sliced) {
         set(p, "per_subgroup", m * n == 32);
     } else {
-        set(p, "stream_k", 0);
+        set(p, "stream_k", how.stream_k);
         set(p, "vec4", how.vec4 | how.pack); /* copies have rows of vectors */
         set(p, "pack", how.pack);
         set(p, "gathered", how.gathered);
@@ -136,13 +137,15 @@ static void add_moves(const wfi_case_problem *problem, const block *b, uint32_t 
 {
     const uint64_t row_a = problem->transpose_a ? problem->a : problem->c,
                    row_b = problem->transpose_b ? problem->c : problem->b;
-    const uint32_t packs = problem->type == WF_TYPE_F32 && (row_a % 4 || row_b % 4) ? 1 : 0,
-                   gathers = problem->b % 4 ? 1 : 0,
+    const uint32_t gathers = problem->b % 4 ? 1 : 0,
                    vec4 = (row_a % 4 ? 0u : 1u) | (row_b % 4 ? 0u : 2u) | (gathers ? 0u : 4u);
-    for (uint32_t pack = 0; pack <= packs; pack++)
+    const bool shares = split_k == 1 && problem->batch <= 1 && product_tiles(problem, b) >= UNITS;
+    for (uint32_t pack = 0; pack <= 3; pack++)
         for (uint32_t gathered = 0; gathered <= gathers; gathered++)
-            if (*count < MOST_POINTS)
-                add_block(points, count, "vector", b, split_k, (moves){vec4, pack * 3, gathered});
+            for (uint32_t stream_k = 0; stream_k <= (shares ? 2u : 0u); stream_k += 2)
+                if (*count < MOST_POINTS && !(pack & vec4))
+                    add_block(points, count, "vector", b, split_k,
+                              (moves){vec4, pack, gathered, stream_k});
 }
 
 static void add_tiles(const wfi_case_problem *problem, bool sliced, bench_point *points,
@@ -210,6 +213,44 @@ static void add_outer(const wfi_case_problem *problem, bench_point *points, uint
                     }
 }
 
+/* `panel` and `matvec`, where C has few rows or columns. */
+static void add_few_vectors(const wfi_case_problem *problem, bench_point *points, uint32_t *count)
+{
+    static const uint32_t lanes[][2] = {{8, 8},   {8, 16}, {8, 32}, {8, 64}, {16, 8},
+                                        {16, 16}, {4, 32}, {4, 64}, {32, 8}},
+                          items[][2] = {{4, 32},  {8, 4},  {8, 8},  {8, 16},  {8, 32},
+                                        {8, 128}, {16, 4}, {16, 8}, {16, 16}, {16, 32},
+                                        {32, 4},  {32, 8}, {64, 4}, {128, 2}};
+    const uint64_t row_a = problem->transpose_a ? problem->a : problem->c,
+                   row_b = problem->transpose_b ? problem->c : problem->b;
+    const bool is_b = problem->a <= problem->b;
+    const uint32_t vec4 = (row_a % 4 ? 0u : 1u) | (row_b % 4 ? 0u : 2u);
+    if (problem->a > 16 && problem->b > 16)
+        return;
+    for (uint32_t i = 0; i < sizeof lanes / sizeof *lanes; i++)
+        for (uint32_t blocks = 1; blocks <= 2; blocks++)
+            for (uint32_t kept = 64; kept <= 256; kept *= 4)
+                for (uint32_t s = 1; s <= 4 && *count < MOST_POINTS; s *= 2) {
+                    bench_point *p = &points[(*count)++];
+                    *p = (bench_point){.variant = "panel", .us = -1};
+                    set(p, "lanes_k", lanes[i][0]);
+                    set(p, "lanes_o", lanes[i][1]);
+                    set(p, "blocks", blocks);
+                    set(p, "kept", kept);
+                    set(p, "split_k", s);
+                    set(p, "vec4", vec4);
+                }
+    for (uint32_t i = 0; i < sizeof items / sizeof *items; i++)
+        for (uint32_t s = 1; s <= 4 && *count < MOST_POINTS; s *= 2) {
+            bench_point *p = &points[(*count)++];
+            *p = (bench_point){.variant = "matvec", .us = -1};
+            set(p, "local_x", items[i][0]);
+            set(p, "local_y", items[i][1]);
+            set(p, "split_k", s);
+            set(p, "vec4", vec4 & (is_b ? 2u : 1u));
+        }
+}
+
 static void keep_only(const char *variant, bench_point *points, uint32_t *count)
 {
     uint32_t kept = 1; /* the choice is the first */
@@ -233,6 +274,7 @@ static uint32_t all_points(const wfi_case_problem *problem, bench_point *points)
     if (problem->type == WF_TYPE_F32)
         add_tiles(problem, true, points, &count);
     add_outer(problem, points, &count);
+    add_few_vectors(problem, points, &count);
     return count;
 }
 
