@@ -121,6 +121,26 @@ static void rows_times_vectors_are_shared_by_none(void **state)
         }
 }
 
+/* Nor a sum that runs across rows: work-items have outputs of their own, in eight work-groups where
+ * that leaves each eight of them. */
+static void columns_are_shared_by_none(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t n;
+        uint32_t local_x;
+    } expected[] = {{40, 8}, {300, 16}, {2000, 64}, {65536, 64}};
+    const wf_caps caps = device_of(VK_DRIVER_ID_MESA_LLVMPIPE);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        for (uint64_t m = 1; m <= 2; m++) {
+            const wfi_point point =
+                test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(m, expected[i].n, 1000));
+            assert_string_equal(point.variant->name, "matvec");
+            assert_int_equal(point.values[MATMUL_ID_LOCAL_X], expected[i].local_x);
+            assert_int_equal(point.values[MATMUL_ID_LOCAL_Y], 1);
+        }
+}
+
 /* A work-group has no more columns or rows than the least power of two that covers those of C. */
 static void groups_cover_narrow_outputs(void **state)
 {
@@ -162,6 +182,7 @@ int main(void)
         cmocka_unit_test(small_products_compile_soon),
         cmocka_unit_test(narrow_products_have_narrow_tiles),
         cmocka_unit_test(rows_times_vectors_are_shared_by_none),
+        cmocka_unit_test(columns_are_shared_by_none),
         cmocka_unit_test(groups_cover_narrow_outputs),
         cmocka_unit_test(swiftshader_takes_the_plain_loop),
     };

@@ -154,8 +154,13 @@ static void set_shares(wfi_point *point, uint32_t most)
 
 /* Of a processor, which runs a work-group's work-items one after another and gains nothing where
  * they share a sum: in multiply-adds of `naive`, 8 of its units each, what an output and a step of
- * its sum take as lavapipe measured them (bench/notes/matmul.md#short-rows). */
+ * its sum take, if it runs along rows, and work-items that share such a sum all the same; where it
+ * runs across rows, work-items and the fewest work-groups of them. What lavapipe measured:
+ * bench/notes/matmul.md#short-rows. */
 #define PROCESSOR_ROW 4
+#define PROCESSOR_COLUMNS 64
+#define LEAST_COLUMNS 8
+#define PROCESSOR_GROUPS 8
 #define PROCESSOR_OUTPUT (130 * 8.0)
 #define PROCESSOR_STEP (1.3 * 8.0)
 
@@ -168,17 +173,29 @@ static double processor_sums(const wfi_point *point)
                : 0;
 }
 
-static void set_items(wfi_point *point, bool by_sum, uint32_t most)
+static void set_processor_group(wfi_point *point, bool by_sum, uint32_t most)
 {
+    const wfi_matmul_problem *p = &point->problem->matmul;
     uint32_t *v = point->values;
-    if (!by_sum) {
-        set_shares(point, most);
-    } else if (wfi_matmul_profile_of(point->caps)->registers_are_memory) {
+    const uint64_t all = wfi_matmul_matrix_is_b(p) ? p->n : p->m;
+    const uint32_t columns = wfi_power_at_least(all / (4 * PROCESSOR_GROUPS), PROCESSOR_COLUMNS);
+    if (by_sum) {
         v[MATMUL_ID_LOCAL_X] = PROCESSOR_ROW;
         v[MATMUL_ID_LOCAL_Y] = most / PROCESSOR_ROW;
-    } else {
-        set_rows(point, most);
+        return;
     }
+    v[MATMUL_ID_LOCAL_X] = columns < LEAST_COLUMNS ? LEAST_COLUMNS : columns;
+    v[MATMUL_ID_LOCAL_Y] = 1;
+}
+
+static void set_items(wfi_point *point, bool by_sum, uint32_t most)
+{
+    if (wfi_matmul_profile_of(point->caps)->registers_are_memory)
+        set_processor_group(point, by_sum, most);
+    else if (by_sum)
+        set_rows(point, most);
+    else
+        set_shares(point, most);
 }
 
 /* Of one of the work-items that share a short sum across rows: for each step it waits for its four
