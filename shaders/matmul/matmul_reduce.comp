@@ -34,7 +34,7 @@ void main()
         }
     }
     // Where nobody shares there is nothing to exchange, and V3DV (Mesa 25.0.7) never ends compiling
-    // the barrier behind a loop that begins at 0.
+    // the barrier behind that loop.
     if (gl_WorkGroupSize.y > 1) {
         partials[gl_LocalInvocationIndex] = sum;
         barrier();

@@ -20,9 +20,10 @@
 #include "points.h"
 
 extern const wfi_spirv wfi_spv_quirk_turnip_full_subgroups, wfi_spv_quirk_anv_scratch,
-    wfi_spv_quirk_nvk_array;
+    wfi_spv_quirk_nvk_array, wfi_spv_quirk_v3dv_barrier;
 
-#define FIRST_CODE 64 /* exit codes of outcomes: none that a program ends with by itself */
+#define MOST_SECONDS 15 /* of a compiler that ends; the others take less than one */
+#define FIRST_CODE 64   /* exit codes of outcomes: none that a program ends with by itself */
 
 typedef enum outcome {
     COMPILES,
@@ -30,12 +31,17 @@ typedef enum outcome {
     EXCEEDS_SCRATCH,
     REFUSED,
     NO_DEVICE,
-    CRASHES
+    CRASHES,
+    NEVER_ENDS
 } outcome;
 
-static const char *const names[] = {
-    "compiled", "compiled, with local memory", "refused for want of scratch memory",
-    "refused",  "not tried: no device",        "the compiler crashes"};
+static const char *const names[] = {"compiled",
+                                    "compiled, with local memory",
+                                    "refused for want of scratch memory",
+                                    "refused",
+                                    "not tried: no device",
+                                    "the compiler crashes",
+                                    "the compiler does not end"};
 
 typedef struct trial {
     const char *target; /* begins with it */
@@ -53,6 +59,7 @@ static const trial trials[] = {
     {"intel:bmg", &wfi_spv_quirk_anv_scratch, 2, 0, false, EXCEEDS_SCRATCH},
     {"intel:dg2", &wfi_spv_quirk_anv_scratch, 2, 0, false, COMPILES},
     {"nvk:", &wfi_spv_quirk_nvk_array, 2, 0, false, IN_LOCAL_MEMORY},
+    {"v3d:", &wfi_spv_quirk_v3dv_barrier, 2, 0, false, NEVER_ENDS},
 };
 
 static bool has_local_memory(const wfi_pipeline *pipeline)
@@ -71,6 +78,7 @@ static outcome compile(const trial *t)
     const wfi_pipeline_desc desc = {.name = "fault of a compiler",
                                     .spirv = t->shader,
                                     .storage_buffers = t->buffers,
+                                    .push_bytes = 16,
                                     .subgroup_size = t->subgroup_size,
                                     .full_subgroups = t->full};
     if (test_statistics_setup(&device) != 0)
@@ -92,11 +100,12 @@ static outcome compile_apart(const trial *t)
     if (child == 0) {
         for (size_t i = 0; i < WFI_COUNT(caught); i++)
             signal(caught[i], SIG_DFL);
+        alarm(MOST_SECONDS);
         _exit(FIRST_CODE + (int)compile(t));
     }
     assert_true(child > 0 && waitpid(child, &status, 0) == child);
     if (WIFSIGNALED(status))
-        return CRASHES;
+        return WTERMSIG(status) == SIGALRM ? NEVER_ENDS : CRASHES;
     const int code = WEXITSTATUS(status) - FIRST_CODE;
     return code >= COMPILES && code < NO_DEVICE ? (outcome)code : NO_DEVICE;
 }

@@ -30,7 +30,6 @@
 #define MOST_MEDIAN 1.1   /* what is chosen over the best */
 #define MOST_STENCIL 1.5  /* of any star or box */
 #define MOST_SECONDS 1e30 /* of a point that does not compile */
-#define SLOW_DRAWN 8      /* of a family for VideoCore, whose compiler takes up to 60 s a kernel */
 
 typedef struct candidate {
     wfi_point point;
@@ -265,11 +264,10 @@ static void name_product(wf_caps *caps, const wfi_data_sheet *sheet)
         snprintf(caps->name, sizeof caps->name, "%s", sheet->product);
 }
 
-static long problem_count(const wf_caps *caps)
+static long problem_count(void)
 {
     const char *drawn = getenv("WAVEFIT_TEST_DRAWN");
-    const long usual = caps->driver_id == VK_DRIVER_ID_MESA_V3DV ? SLOW_DRAWN : 24;
-    return drawn ? strtol(drawn, NULL, 10) : test_quick() ? 6 : usual;
+    return drawn ? strtol(drawn, NULL, 10) : test_quick() ? 6 : 24;
 }
 
 /* Whether the median of each family is near the best, and no stencil is far from it. */
@@ -309,7 +307,7 @@ static void chosen_is_near_the_best(void **state)
     name_product(&t.device->caps, t.sheet);
     t.candidates = malloc(MOST_POINTS * sizeof *t.candidates);
     assert_non_null(t.candidates);
-    const long problems = problem_count(&t.device->caps);
+    const long problems = problem_count();
     for (long i = 0; i < problems && i < MOST_PROBLEMS && !t.untold; i++)
         check_drawn(&t);
     free(t.candidates);
