@@ -40,6 +40,9 @@ void wfi_log_say(const wfi_log *log, wfi_held *held);
 /* The result code for a VkResult; logs "<what>: VK_ERROR_…" unless it is a success. */
 wf_result wfi_check_vk(const wfi_log *log, VkResult vk, const char *what);
 
+/* In the error of a pipeline that a compiler gave up on (WF_ERROR_DRIVER). */
+#define WFI_REFUSED "the driver refuses the kernel"
+
 /* The result of a call that makes *handle. What a call that fails leaves there is undefined, and
  * null from here on, so that it can be given to a function that destroys. */
 #define WFI_MADE(vk, handle)                                                                       \

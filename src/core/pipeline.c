@@ -108,7 +108,7 @@ static wf_result refuse(const wf_device *device, const char *name, VkResult vk,
         vk == VK_ERROR_DEVICE_LOST)
         return wfi_check_vk(&device->log, vk, name);
     return wfi_fail(&device->log, WF_ERROR_DRIVER,
-                    "%s: %s (%d): the driver refuses the kernel%s%s; where constants were forced, "
+                    "%s: %s (%d): " WFI_REFUSED "%s%s; where constants were forced, "
                     "smaller ones need fewer registers",
                     name, wfi_vk_result_name(vk), (int)vk, words->text[0] ? ": " : "", words->text);
 }

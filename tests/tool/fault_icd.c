@@ -1,16 +1,16 @@
 /* A Vulkan driver for tests: lavapipe (REAL_ICD), but making a compute pipeline whose
- * specialization constant ID has VALUE, as WAVEFIT_FAULT="crash|exit|hang|lost ID VALUE" asks,
- * crashes, ends the process, never returns (and then writes the process's number into the file
- * WAVEFIT_FAULT_MARK), or loses the device; with "dead N" every submission after more than N
- * dispatches were recorded loses it; its memory budget is WAVEFIT_BUDGET bytes; and with
- * WAVEFIT_FAIL="FUNCTION N CODE" the N-th call of vkQueueSubmit, vkWaitForFences or
- * vkQueueWaitIdle fails with that VkResult, with "N+" each from the N-th on; a
+ * specialization constant ID has VALUE, as WAVEFIT_FAULT="crash|exit|hang|lost|refuse ID VALUE"
+ * asks, crashes, ends the process, fails with VK_ERROR_UNKNOWN, never returns (and then writes the
+ * process's number into the file WAVEFIT_FAULT_MARK), or loses the device; with "dead N" every
+ * submission after more than N dispatches were recorded loses it; its memory budget is
+ * WAVEFIT_BUDGET bytes; and with WAVEFIT_FAIL="FUNCTION N CODE" the N-th call of vkQueueSubmit,
+ * vkWaitForFences or vkQueueWaitIdle fails with that VkResult, with "N+" each from the N-th on; a
  * part of the name, "Wait", stands for all that have it. A wait that fails has not waited; a
  * submission that fails with VK_ERROR_DEVICE_LOST was made all the same, as Vulkan allows. The
  * calls are counted in the file WAVEFIT_FAIL_COUNT. WAVEFIT_SLOW="COUNT FACTOR": the first COUNT
  * times that are asked of it are FACTOR times as long, as beside busy neighbours.
- * WAVEFIT_OVERWRITE="BYTES NUMBER WORD": whenever the device is done, this word of the buffer
- * that was made as the NUMBER-th (from 0) of those of so many bytes is 1000.0f; its memory must be
+ * WAVEFIT_OVERWRITE="BYTES NUMBER WORD": whenever the device is done, this word of the buffer that
+ * was made as the NUMBER-th (from 0) of those of so many bytes is 1000.0f; its memory must be
  * mapped before it is bound. A fence that is asked for its status is not signalled yet, so that
  * each wait is one of vkWaitForFences, unless "vkGetFenceStatus" is to fail. WAVEFIT_DISCRETE: the
  * device says that it is a discrete GPU. WAVEFIT_LOST_GROUP="N FIRST": of a dispatch of N
@@ -106,6 +106,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache ca
             hang();
         if (strcmp(kind, "exit") == 0)
             _exit(3);
+        if (strcmp(kind, "refuse") == 0)
+            return VK_ERROR_UNKNOWN;
         return VK_ERROR_DEVICE_LOST;
     }
     return real_create(device, cache, count, infos, allocator, pipelines);

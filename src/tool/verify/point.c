@@ -1,6 +1,9 @@
 /* Variants and constants of a case. Most sets of constants are not legal together, so that a draw
  * names some of a variant's parameters alone, and wavefit's choice has the others. */
+#include <string.h>
+
 #include "core/arithmetic.h"
+#include "core/log.h"
 #include "tool/cli/console.h"
 #include "tool/verify/verify.h"
 
@@ -10,6 +13,12 @@ static bool another(wf_result result)
 {
     return result == WF_ERROR_CONSTRAINT || result == WF_ERROR_UNSUPPORTED ||
            result == WF_ERROR_TOO_LARGE;
+}
+
+/* Whether a compiler gave up on what was drawn, as it may where nobody would choose it. */
+static bool is_refused(const wfi_verifier *v, wf_result result)
+{
+    return result == WF_ERROR_DRIVER && strstr(v->session->error, WFI_REFUSED);
 }
 
 static wf_tuning draw(wfi_verifier *v, wf_family family, wf_variant_info *info,
@@ -54,6 +63,10 @@ wf_result wfi_verify_point(wfi_verifier *v, wfi_verify_plan_fn plan, void *probl
         note(v->verdict, own ? &choice : &drawn);
         wfi_verify_at(v);
         result = plan(v, problem, own ? &choice : &drawn);
+        if (!own && is_refused(v, result)) {
+            v->session->error[0] = '\0';
+            result = WF_ERROR_UNSUPPORTED;
+        }
     }
     v->verdict->has_plan = false;
     /* What follows does not depend on how often was drawn. */
