@@ -71,6 +71,9 @@ if [ -z "${WAVEFIT_TEST_WINDOWS:-}" ] && command -v script >/dev/null; then
     script -qec "\"$tool\" matmul A.npy B.npy -o C.npy" /dev/null >terminal </dev/null
     check 'the line is cleared before results' sh -c '! grep -aq "ing.*device " terminal'
 fi
-(sleep 1.2 && cat "$data/small.mtx") | "$tool" spmv /dev/stdin -o y.npy >out 2>err
-check 'no line where there is no terminal' sh -c '! [ -s err ]'
+# Programs for Windows find nothing to read there.
+if [ -z "${WAVEFIT_TEST_WINDOWS:-}" ]; then
+    (sleep 1.2 && cat "$data/small.mtx") | "$tool" spmv /dev/stdin -o y.npy >out 2>err
+    check 'no line where there is no terminal' sh -c '! [ -s err ]'
+fi
 finish
