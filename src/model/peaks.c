@@ -1,6 +1,7 @@
 /* The table of peaks, and the two that the library itself compares with, copy bandwidth and
  * multiply-add rate, which a device object keeps. */
 #include "model/peaks.h"
+#include "model/rough.h"
 
 #include "core/arithmetic.h"
 #include "core/caps.h"
@@ -95,9 +96,7 @@ wf_result wf_peak_measure(wf_device *device, uint32_t index, const wf_peak_param
 #define ROUGH_BYTES (UINT64_C(1) << 20)
 #define ROUGH_SECONDS 0.001
 
-/* WAVEFIT_ROUGH_RATES=1: what is kept is measured within milliseconds, for tests, which start the
- * tool hundreds of times and compare with no rate. */
-static bool is_rough(void)
+bool wfi_rates_are_rough(void)
 {
     const char *asked = getenv("WAVEFIT_ROUGH_RATES");
     return asked && strcmp(asked, "1") == 0;
@@ -105,7 +104,7 @@ static bool is_rough(void)
 
 static uint64_t copy_bytes(const wf_caps *caps)
 {
-    uint64_t bytes = is_rough() ? ROUGH_BYTES : wfi_peaks_profile_of(caps)->copy_bytes;
+    uint64_t bytes = wfi_rates_are_rough() ? ROUGH_BYTES : wfi_peaks_profile_of(caps)->copy_bytes;
     const uint64_t bounds[] = {caps->max_storage_range, caps->max_buffer,
                                caps->available_bytes / 8};
     for (size_t i = 0; i < WFI_COUNT(bounds); i++)
@@ -120,8 +119,8 @@ static wf_result better_copy(wf_device *device, wf_buffer *from, wf_buffer *to, 
 {
     const wf_measure_params measure = {
         .size = sizeof measure,
-        .budget_seconds =
-            is_rough() ? ROUGH_SECONDS : wfi_peaks_profile_of(&device->caps)->copy_seconds,
+        .budget_seconds = wfi_rates_are_rough() ? ROUGH_SECONDS
+                                                : wfi_peaks_profile_of(&device->caps)->copy_seconds,
     };
     wf_timing shader, transfer;
     wfi_transfer copy = {device, from, to, bytes};
@@ -185,7 +184,7 @@ static wf_result find_fma_rate(wf_device *device, wf_type type, double *flops_pe
     wf_peak measured = {0};
     wfi_mutex_lock(&device->peaks_lock);
     if (!(device->fma_rate[type] > 0)) {
-        result = wfi_peak_fma(device, type, is_rough() ? &rough : NULL, &measured);
+        result = wfi_peak_fma(device, type, wfi_rates_are_rough() ? &rough : NULL, &measured);
         if (result == WF_SUCCESS)
             device->fma_rate[type] = measured.value * 1e9;
     }

@@ -3,12 +3,12 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/platform.h"
 #include "io/memory.h"
 #include "model/predict.h"
+#include "model/rough.h"
 #include "tool/cli/console.h"
 #include "tool/cli/progress.h"
 #include "tool/cli/stages.h"
@@ -16,7 +16,7 @@
 #include "tool/cli/wrap.h"
 
 #define PEAK_SECONDS 0.15
-#define ROUGH_SECONDS 0.002 /* with WAVEFIT_ROUGH_RATES=1, as the library has it for its rates */
+#define ROUGH_SECONDS 0.002 /* wfi_rates_are_rough */
 
 /* Called by threads that compile, too. */
 static void keep_log(void *user, wf_log_level level, const char *text)
@@ -204,12 +204,11 @@ double wfi_session_fma_rate(wfi_session *session, wf_type type)
 
 double wfi_session_ceiling(wfi_session *session, const char *name, uint64_t bytes)
 {
-    const char *rough = getenv("WAVEFIT_ROUGH_RATES");
-    const wf_peak_params params = {
-        .size = sizeof params,
-        .budget_seconds = rough && strcmp(rough, "1") == 0 ? ROUGH_SECONDS : PEAK_SECONDS,
-        .bytes = bytes,
-        .warm = true};
+    const wf_peak_params params = {.size = sizeof params,
+                                   .budget_seconds =
+                                       wfi_rates_are_rough() ? ROUGH_SECONDS : PEAK_SECONDS,
+                                   .bytes = bytes,
+                                   .warm = true};
     wf_peak_info info;
     wf_peak peak;
     for (uint32_t i = 0; wf_peak_describe(i, &info) == WF_SUCCESS && !wfi_interrupted(); i++)
