@@ -1,8 +1,6 @@
 #include "tool/cases/stencil_steps.h"
 
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tool/cases/case_parts.h"
 
@@ -37,7 +35,7 @@ static void close_steps(stepper *s)
     free(s->grids[1]);
 }
 
-/* The first step reads the run's own input, on the host, too. */
+/* Makes a step, from 0 on, on the device: the buffers take turns. */
 static wf_result make_step(const stepper *s, uint32_t step)
 {
     wf_buffer *from = s->run->buffers[step % 2], *to = s->run->buffers[(step + 1) % 2];
@@ -51,7 +49,8 @@ static wf_result make_step(const stepper *s, uint32_t step)
     return result == WF_SUCCESS ? wf_buffer_read(to, 0, s->grids[step % 2], s->run->bytes) : result;
 }
 
-/* The worst step's check stands for all. */
+/* Compares what a step left; the first step read the run's input. *worst gets the check of the step
+ * with the largest error. */
 static wf_result check_step(const stepper *s, uint32_t step, wf_check *worst)
 {
     const void *from = step ? s->grids[(step + 1) % 2] : s->run->in;

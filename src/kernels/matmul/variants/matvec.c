@@ -152,17 +152,16 @@ static void set_shares(wfi_point *point, uint32_t most)
     v[MATMUL_ID_SPLIT_K] = split_k;
 }
 
-/* Of a processor, which runs a work-group's work-items one after another and gains nothing where
- * they share a sum: in multiply-adds of `naive`, 8 of its units each, what an output and a step of
- * its sum take, if it runs along rows, and work-items that share such a sum all the same; where it
- * runs across rows, work-items and the fewest work-groups of them. What lavapipe measured:
+/* A processor runs a work-group's work-items one after another and gains nothing where they share a
+ * sum. Sums along rows are shared all the same; their time is counted in multiply-adds of `naive`,
+ * 8 units of the model each. Sums across rows are not shared. What lavapipe measured:
  * bench/notes/matmul.md#short-rows. */
-#define PROCESSOR_ROW 4
-#define PROCESSOR_COLUMNS 64
-#define LEAST_COLUMNS 8
-#define PROCESSOR_GROUPS 8
-#define PROCESSOR_OUTPUT (130 * 8.0)
-#define PROCESSOR_STEP (1.3 * 8.0)
+#define PROCESSOR_ROW 4              /* work-items that share a row */
+#define PROCESSOR_OUTPUT (130 * 8.0) /* time of an output */
+#define PROCESSOR_STEP (1.3 * 8.0)   /* and of each step of its sum */
+#define PROCESSOR_COLUMNS 64         /* most work-items of a work-group across rows */
+#define LEAST_COLUMNS 8              /* and fewest */
+#define PROCESSOR_GROUPS 8           /* work-groups that are wanted before these are larger */
 
 static double processor_sums(const wfi_point *point)
 {
@@ -198,9 +197,9 @@ static void set_items(wfi_point *point, bool by_sum, uint32_t most)
         set_shares(point, most);
 }
 
-/* Of one of the work-items that share a short sum across rows: for each step it waits for its four
- * products with each vector, in f64 four times as long (bench/notes/matmul.md#short-rows-gpu). Of
- * longer sums the time of variants that it would be compared with was not measured. */
+/* How long a work-item that shares a short sum across rows waits: at each step, for its four
+ * products with each vector; in f64 four times as long (bench/notes/matmul.md#short-rows-gpu). For
+ * longer sums this is not known, since no other variant was measured there. */
 static double waits(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;

@@ -52,8 +52,9 @@ static void cover(wfi_point *point)
 
 #define REGISTERS 32 /* of a work-item, by the statistics of compilers */
 
-/* Of a vector or two, whose rows the lanes of a processor take side by side. */
-static bool reads_once(const wfi_point *point)
+/* Whether the lanes of a processor sum up rows side by side, as for a matrix times a vector or two:
+ * a multiply-add takes a fourth of the time then. */
+static bool lanes_take_rows(const wfi_point *point)
 {
     const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
     return profile->registers_are_memory && wfi_matmul_by_sum(&point->problem->matmul) &&
@@ -79,7 +80,7 @@ static double fit(wfi_point *point)
         return wfi_matmul_flops(point->problem) * 0.5;
     const bool guessed = !point->caps->compute_units && profile->hides_latency;
     const double outputs = (double)p->m * (double)p->n * (double)p->batch;
-    const double time = wfi_matmul_flops(point->problem) * (reads_once(point) ? 4.0 : 16.0) *
+    const double time = wfi_matmul_flops(point->problem) * (lanes_take_rows(point) ? 4.0 : 16.0) *
                         (guessed ? idle_factor(point) : 1) /
                         wfi_matmul_busy(point->caps, outputs, 512);
     return wfi_matmul_start_time(point) +
