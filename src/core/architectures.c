@@ -160,10 +160,10 @@ static const wfi_architecture table[] = {
     {INTEL_PARTS("gen9-gt2", "Gen9 with three subslices",
                  "SKL GT2|KBL GT2|AML GT2|CFL GT2|WHL GT2|CML GT2|HD Graphics 520|HD Graphics 530|"
                  "HD Graphics 620|HD Graphics 630",
-                 16, 8, 7, 1024, false, 64, 64, INTEL_GEN9 "; " INTEL_HD_530),
+                 8, 8, 7, 1024, false, 64, 64, INTEL_GEN9 "; " INTEL_HD_530),
      .device_units = 3, .flops_a_byte = 2.0 * 3 * 64 * 1150e6 / 34.1e9},
     INTEL_ROW("gen9", "Gen9 to Gen11",
-              "UHD Graphics 6|HD Graphics 5|HD Graphics 6|Iris(R) Plus|SKL|KBL|CFL|ICL|APL|GLK", 16,
+              "UHD Graphics 6|HD Graphics 5|HD Graphics 6|Iris(R) Plus|SKL|KBL|CFL|ICL|APL|GLK", 8,
               8, 7, 1024, false, 64, 64, INTEL_GEN9),
     ADRENO_ROW("adreno7xx", "Adreno 7xx and X1", "Adreno (TM) 7|Adreno (TM) X1|Adreno X1|FD7", 96,
                2, 32, 256),

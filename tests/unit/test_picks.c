@@ -18,6 +18,7 @@
 #include "plan/family.h"
 #include "plan/hooks.h"
 #include "himeno/himeno_ids.h"
+#include "matmul/matmul_ids.h"
 #include "kernels/stencil/stencil.h"
 #include "choose/store.h"
 
@@ -341,8 +342,8 @@ static void rows_that_read_far_are_not_streamed(void **state)
     forget(device);
 }
 
-/* What a GPU of 132 units takes for the grid. */
-static wfi_point pick_grid(wf_device *device, const wfi_problem *problem)
+/* What the device takes for the problem, by the model alone. */
+static wfi_point pick_point(wf_device *device, const wfi_problem *problem)
 {
     const wf_tuning model = {.size = sizeof model, .no_tuning = true};
     wfi_choice choice;
@@ -370,7 +371,7 @@ static void wide_or_small_stars_make_single_steps(void **state)
                                                  .radius = grids[i].radius,
                                                  .dimensions = 2,
                                                  .steps = 3}};
-        const wfi_point point = pick_grid(device, &problem);
+        const wfi_point point = pick_point(device, &problem);
         if ((wfi_point_value(&point, STENCIL_ID_STEPS, 1) > 1) != grids[i].several)
             fail_msg("%ux%u: %s", grids[i].nx, grids[i].ny, point.variant->name);
     }
@@ -399,7 +400,7 @@ static void small_grids_fill_large_devices(void **state)
         problem.stencil.radius = 1;
         problem.stencil.row_stride = grids[i].nx;
         device->caps.compute_units = 132;
-        const wfi_point point = pick_grid(device, &problem);
+        const wfi_point point = pick_point(device, &problem);
         const wfi_stencil_axes a = wfi_stencil_axes_of(&problem.stencil);
         const wfi_stencil_tile t = wfi_stencil_tile_of(&point);
         point.variant->group_size(&point, size);
@@ -415,7 +416,7 @@ static void small_grids_fill_large_devices(void **state)
         longest = march > longest ? march : longest;
         /* A device of two units is full with longer ones. */
         device->caps.compute_units = 2;
-        const wfi_point small = pick_grid(device, &problem);
+        const wfi_point small = pick_point(device, &problem);
         assert_true(wfi_point_value(&small, STENCIL_ID_MARCH, 1) >= march);
     }
     assert_true(longest >= 16);
@@ -461,7 +462,7 @@ static void grids_keep_published_units_busy(void **state)
                                                     .shape = WF_STENCIL_BOX,
                                                     .radius = 2,
                                                     .steps = 1};
-            const wfi_point point = pick_grid(device, &problem);
+            const wfi_point point = pick_point(device, &problem);
             sum += busy_lanes(&point);
             count++;
         }
@@ -470,6 +471,28 @@ static void grids_keep_published_units_busy(void **state)
                      sum / count);
         forget(device);
     }
+}
+
+/* A hardware thread of Gen9 has 128 registers of 32 bytes, so that a work-item of the narrowest
+ * subgroup, 8 lanes, has 128 words, whatever the width of the units' pipes: products keep blocks of
+ * at least 32 sums there, which load half as much for a multiply-add as blocks of 16 do. */
+static void products_use_registers_of_narrow_subgroups(void **state)
+{
+    const wfi_problem problem = product(1763, 2696, 304, WF_TYPE_F32);
+    wf_device *device = calloc(1, sizeof *device);
+    (void)state;
+    assert_non_null(device);
+    assert_true(wfi_mutex_init(&device->tuning_lock));
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (patterns[i].vendor_id == 0x8086 && patterns[i].subgroup_min == 8)
+            device->caps = caps_of(&patterns[i]);
+    assert_int_equal(device->caps.subgroup_min, 8);
+    const wfi_point point = pick_point(device, &problem);
+    const uint32_t sums = wfi_point_value(&point, MATMUL_ID_THREAD_M, 1) *
+                          wfi_point_value(&point, MATMUL_ID_THREAD_N, 1);
+    if (strcmp(point.variant->name, "vector") != 0 || sums < 32)
+        fail_msg("%s: %s with %u sums a work-item", device->caps.name, point.variant->name, sums);
+    forget(device);
 }
 
 /* A row for a grid whose planes of coefficients take 1.2 GB each is taken where a binding holds the
@@ -542,6 +565,7 @@ int main(void)
         cmocka_unit_test(wide_or_small_stars_make_single_steps),
         cmocka_unit_test(small_grids_fill_large_devices),
         cmocka_unit_test(grids_keep_published_units_busy),
+        cmocka_unit_test(products_use_registers_of_narrow_subgroups),
         cmocka_unit_test(rows_that_do_not_fit_are_passed_over),
         cmocka_unit_test(defaults_are_legal_everywhere),
     };
