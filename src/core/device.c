@@ -207,6 +207,7 @@ static wf_result open_device(wf_device *device)
     const VkResult vk = make_device(device, &features);
     if (vk < VK_SUCCESS)
         return wfi_check_vk(&device->log, vk, "vkCreateDevice");
+    device->has_events = !features.portability;
     wfi_volk_load_device_table(&device->fn, device->vk, device->instance.vkGetDeviceProcAddr);
     device->fn.vkGetDeviceQueue(device->vk, device->queue_family, 0, &device->queue);
     for (int i = 0; i < WFI_SIDE_QUEUES; i++)
@@ -360,6 +361,7 @@ static wf_result take_over(wf_device *device, const wf_vulkan *vulkan, wf_limits
     wfi_quirks_apply(&device->offered, wfi_quirks_known(&device->offered), &device->caps);
     device->vk = vulkan->device;
     wfi_volk_load_device_table(&device->fn, device->vk, device->instance.vkGetDeviceProcAddr);
+    device->has_events = !features.portability;
     device->queue = vulkan->queue;
     device->queue_family = vulkan->queue_family;
     for (int i = 0; i < WFI_SIDE_QUEUES; i++)

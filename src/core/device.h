@@ -66,6 +66,7 @@ struct wf_device {
     void *queue_user;
     wfi_mutex queue_lock; /* all queues, command pool, fence and queries */
     double poll_seconds;  /* how long wfi_wait asks before it sleeps; 0: not at all */
+    bool has_events;      /* VkEvents can be made: not a driver with the portability subset */
     atomic_bool keeps;    /* nothing is freed: the device may still be at work (wfi_settle) */
     /* Allocations that nothing uses, the oldest first (block.h), and how much of each heap may be
      * and is in them. */

@@ -138,7 +138,7 @@ wf_result wfi_features_query(const wfi_instance *instance, const wfi_log *log,
         out->driver_properties = out->api_version >= VK_API_VERSION_1_2 ||
                                  offered(&list, VK_KHR_DRIVER_PROPERTIES_EXTENSION_NAME);
         /* A device that has this extension must have it enabled. */
-        take(out, &list, "VK_KHR_portability_subset", 0);
+        out->portability = take(out, &list, "VK_KHR_portability_subset", 0);
         instance->vkGetPhysicalDeviceFeatures2(device, &out->core);
         keep_used(out);
     }
@@ -176,12 +176,13 @@ void wfi_features_restrict(wfi_features *features, const wf_vulkan *vulkan)
 {
     wfi_features left = {
         .api_version = features->api_version,
-        .memory_budget = features->memory_budget, /* these six tell about the physical device */
+        .memory_budget = features->memory_budget, /* these seven tell about the physical device */
         .shader_sm_builtins = features->shader_sm_builtins,
         .amd_core = features->amd_core,
         .arm_core = features->arm_core,
         .drm = features->drm,
         .driver_properties = features->driver_properties,
+        .portability = features->portability,
         .push_descriptor =
             features->push_descriptor && listed(vulkan, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME),
         .external_memory_host = features->external_memory_host &&

@@ -29,7 +29,7 @@ typedef struct wfi_features {
     VkPhysicalDeviceShaderBfloat16FeaturesKHR bfloat16;
     VkPhysicalDeviceConditionalRenderingFeaturesEXT conditional;
     bool push_descriptor, memory_budget, external_memory_host, external_memory_fd,
-        shader_sm_builtins, amd_core, arm_core, drm, driver_properties;
+        shader_sm_builtins, amd_core, arm_core, drm, driver_properties, portability;
     uint32_t api_version; /* the lower of instance and device */
     uint32_t extension_count;
     const char *extensions[WFI_MAX_EXTENSIONS]; /* to enable */

@@ -7,6 +7,8 @@
 #define SETTLE_TRIES 100
 #define SETTLE_PAUSE_SECONDS 0.01 /* a second in all */
 
+#define BETWEEN_NANOSECONDS 50000 /* how often an event is asked for that takes long */
+
 static VkResult wait_idle(wf_device *device)
 {
     if (device->lock_queue)
@@ -77,6 +79,24 @@ VkResult wfi_wait(wf_device *device, VkFence fence)
 VkResult wfi_wait_patiently(wf_device *device, VkFence fence, double times)
 {
     return wait(device, fence, times * device->poll_seconds, UINT64_MAX);
+}
+
+/* Nothing sleeps until an event is set: it is asked for between short waits for the fence. */
+VkResult wfi_wait_event(wf_device *device, VkEvent event, VkFence fence, uint64_t nanoseconds)
+{
+    const double start = wfi_host_seconds();
+    VkResult vk;
+    while ((vk = device->fn.vkGetEventStatus(device->vk, event)) == VK_EVENT_RESET) {
+        const double waited = wfi_host_seconds() - start;
+        if (waited * 1e9 > (double)nanoseconds)
+            return VK_TIMEOUT;
+        if (waited <= device->poll_seconds)
+            continue;
+        vk = device->fn.vkWaitForFences(device->vk, 1, &fence, VK_TRUE, BETWEEN_NANOSECONDS);
+        if (vk != VK_TIMEOUT)
+            return vk;
+    }
+    return vk == VK_EVENT_SET ? VK_SUCCESS : vk;
 }
 
 VkResult wfi_submit_to(wf_device *device, VkQueue queue, const VkSubmitInfo *submit, VkFence fence)

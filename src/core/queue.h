@@ -15,6 +15,10 @@ VkResult wfi_wait(wf_device *device, VkFence fence);
 /* The same, but it sleeps no longer than that and then returns VK_TIMEOUT. */
 VkResult wfi_wait_for(wf_device *device, VkFence fence, uint64_t nanoseconds);
 
+/* Waits for what sets the event, whose submission has the fence, in the same way; a fence that is
+ * signalled will do. */
+VkResult wfi_wait_event(wf_device *device, VkEvent event, VkFence fence, uint64_t nanoseconds);
+
 /* The same as wfi_wait, but it asks so many times as long before it sleeps. */
 VkResult wfi_wait_patiently(wf_device *device, VkFence fence, double times);
 

@@ -18,6 +18,8 @@ typedef struct slot {
     VkFence fence;
     wf_arena *arena;
     uint64_t last; /* number of its last execution */
+    VkEvent event; /* made at the first mark; set behind the execution `mark`, 0: none */
+    uint64_t mark;
 } slot;
 
 struct wf_queue {
@@ -31,6 +33,7 @@ struct wf_queue {
     bool held;                  /* wf_queue_hold, wf_queue_prepare */
     bool prepares;              /* wf_queue_prepare: nothing but wf_queue_submit and waits submit */
     bool beside;                /* wf_queue_beside: of the next execution */
+    bool no_events;             /* the driver makes none: marks are submissions */
     uint32_t gathered, gathered_steps;
     double gathered_seconds;
 };
@@ -87,13 +90,19 @@ static void close_queue(void *owner)
 {
     wf_queue *q = owner;
     wf_device *device = q->device;
-    for (int i = 0; i < SLOTS && !device->keeps; i++)
+    for (int i = 0; i < SLOTS && !device->keeps; i++) {
         if (q->slots[i].fence)
             device->fn.vkDestroyFence(device->vk, q->slots[i].fence, device->allocator);
+        if (q->slots[i].event)
+            device->fn.vkDestroyEvent(device->vk, q->slots[i].event, device->allocator);
+    }
     if (q->pool && !device->keeps)
         device->fn.vkDestroyCommandPool(device->vk, q->pool, device->allocator);
-    for (int i = 0; i < SLOTS; i++)
+    for (int i = 0; i < SLOTS; i++) {
         q->slots[i].fence = VK_NULL_HANDLE;
+        q->slots[i].event = VK_NULL_HANDLE;
+        q->slots[i].mark = 0;
+    }
     q->pool = VK_NULL_HANDLE;
     q->waited = q->submitted;
     q->recording = false;
@@ -119,6 +128,7 @@ static wf_result create(wf_device *device, wf_queue **out)
         .queueFamilyIndex = device->queue_family,
     };
     q->device = device;
+    q->no_events = !device->has_events;
     wfi_object_enlist(device, &q->object, close_queue, q);
     result = wfi_check_vk(
         &device->log,
@@ -141,10 +151,15 @@ wf_result wf_queue_create(wf_device *device, wf_queue **out)
     return wfi_heap_leave(outer, create(device, out));
 }
 
+static void note_end(wf_queue *q, uint64_t number)
+{
+    q->ended = number > q->ended ? number : q->ended;
+}
+
 /* Takes note of the oldest submission's end. */
 static void retire(wf_queue *q)
 {
-    q->ended = slot_of(q, q->waited)->last;
+    note_end(q, slot_of(q, q->waited)->last);
     q->waited++;
 }
 
@@ -154,6 +169,49 @@ static void look(wf_queue *q)
            q->device->fn.vkGetFenceStatus(q->device->vk, slot_of(q, q->waited)->fence) ==
                VK_SUCCESS)
         retire(q);
+}
+
+static void look_at_marks(wf_queue *q)
+{
+    const wf_device *device = q->device;
+    for (uint64_t i = q->waited; i < q->submitted; i++) {
+        const slot *s = slot_of(q, i);
+        if (s->mark > q->ended && device->fn.vkGetEventStatus(device->vk, s->event) == VK_EVENT_SET)
+            note_end(q, s->mark);
+    }
+}
+
+/* The submission whose mark tells that the execution has ended; NULL: none does before a fence. */
+static const slot *marked(wf_queue *q, uint64_t number)
+{
+    for (uint64_t i = q->waited; i < q->submitted; i++) {
+        const slot *s = slot_of(q, i);
+        if (s->mark >= number)
+            return s;
+        if (s->last >= number)
+            return NULL;
+    }
+    return NULL;
+}
+
+/* Its fence tells the end, too. */
+static wf_result wait_mark(wf_queue *q, const slot *s)
+{
+    wf_device *device = q->device;
+    VkResult vk;
+    while ((vk = wfi_wait_event(device, s->event, s->fence, ASK_NANOSECONDS)) == VK_TIMEOUT) {
+        wf_result result = wfi_device_goes_on(device);
+        if (result != WF_SUCCESS)
+            return result;
+    }
+    if (vk < VK_SUCCESS) {
+        wfi_mutex_lock(&device->queue_lock);
+        wfi_settle(device, s->fence);
+        wfi_mutex_unlock(&device->queue_lock);
+    } else {
+        note_end(q, s->mark);
+    }
+    return wfi_check_vk(&device->log, vk, "waiting for an event");
 }
 
 /* Waits for the oldest submission; one that the application no longer waits for goes on. */
@@ -219,8 +277,13 @@ static wf_result begin(wf_queue *q)
     if (q->submitted - q->waited == SLOTS)
         result = wait_oldest(q);
     slot *s = slot_of(q, q->submitted);
-    if (result == WF_SUCCESS)
+    if (result == WF_SUCCESS && s->mark)
+        result = wfi_check_vk(&q->device->log, q->device->fn.vkResetEvent(q->device->vk, s->event),
+                              "vkResetEvent");
+    if (result == WF_SUCCESS) {
+        s->mark = 0;
         result = wf_arena_reset(s->arena);
+    }
     if (result == WF_SUCCESS)
         result = wfi_check_vk(&q->device->log,
                               q->device->fn.vkBeginCommandBuffer(s->command_buffer, &info),
@@ -240,8 +303,10 @@ static wf_result wait_all(wf_queue *q, uint64_t number)
 {
     const bool submitted = number <= q->given - q->gathered;
     wf_result result = q->prepares && submitted ? WF_SUCCESS : submit(q);
-    while (result == WF_SUCCESS && q->waited < q->submitted && q->ended < number)
-        result = wait_oldest(q);
+    while (result == WF_SUCCESS && q->waited < q->submitted && q->ended < number) {
+        const slot *s = marked(q, number);
+        result = s ? wait_mark(q, s) : wait_oldest(q);
+    }
     if (q->waited == q->submitted && !q->gathered)
         q->ended = q->given;
     return result;
@@ -345,11 +410,13 @@ wf_result wf_queue_drop(wf_queue *q)
     wf_result result = open_of(q, "wf_queue_drop");
     if (result != WF_SUCCESS)
         return result;
-    if (q->recording)
-        result = wfi_check_vk(
-            &q->device->log,
-            q->device->fn.vkResetCommandBuffer(slot_of(q, q->submitted)->command_buffer, 0),
-            "vkResetCommandBuffer");
+    slot *s = slot_of(q, q->submitted);
+    if (q->recording) {
+        s->mark = 0; /* nothing has set the event */
+        result =
+            wfi_check_vk(&q->device->log, q->device->fn.vkResetCommandBuffer(s->command_buffer, 0),
+                         "vkResetCommandBuffer");
+    }
     q->given -= q->gathered;
     q->gathered = q->gathered_steps = 0;
     q->gathered_seconds = 0;
@@ -363,6 +430,40 @@ wf_result wf_queue_beside(wf_queue *q)
     if (result == WF_SUCCESS)
         q->beside = true;
     return result;
+}
+
+static bool has_event(wf_queue *q, slot *s)
+{
+    wf_device *device = q->device;
+    const VkEventCreateInfo event = {.sType = VK_STRUCTURE_TYPE_EVENT_CREATE_INFO};
+    if (s->event || q->no_events)
+        return s->event != VK_NULL_HANDLE;
+    const VkResult vk = WFI_MADE(
+        device->fn.vkCreateEvent(device->vk, &event, device->allocator, &s->event), &s->event);
+    if (vk >= VK_SUCCESS)
+        wfi_name(device, VK_OBJECT_TYPE_EVENT, WFI_HANDLE(s->event), "queue: mark %d",
+                 (int)(s - q->slots));
+    q->no_events = vk < VK_SUCCESS;
+    return !q->no_events;
+}
+
+static wf_result mark(wf_queue *q)
+{
+    slot *s = slot_of(q, q->submitted);
+    if (!q->gathered)
+        return WF_SUCCESS;
+    if (s->mark || !has_event(q, s))
+        return q->prepares ? WF_NOT_READY : submit(q);
+    wfi_barrier_host(q->device, s->command_buffer);
+    q->device->fn.vkCmdSetEvent(s->command_buffer, s->event, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT);
+    s->mark = q->given;
+    return WF_SUCCESS;
+}
+
+wf_result wf_queue_mark(wf_queue *q)
+{
+    wf_result result = open_of(q, "wf_queue_mark");
+    return result == WF_SUCCESS ? mark(q) : result;
 }
 
 wf_result wf_queue_submit(wf_queue *q)
@@ -379,6 +480,7 @@ wf_result wf_queue_ended(wf_queue *q, uint64_t *number)
     if (result != WF_SUCCESS)
         return result;
     look(q);
+    look_at_marks(q);
     *number = q->ended;
     return WF_SUCCESS;
 }

@@ -170,6 +170,72 @@ static void prepared_executions_wait(void **state)
     close_pair(&p);
 }
 
+/* What is marked is waited for by itself, and its results are there then, though more is behind it
+ * in the submission. Slots are used several times. */
+static void marks_end_before_their_submission(void **state)
+{
+    pair p;
+    uint64_t number = 0, ended = 0;
+    wf_buffer *result = NULL;
+    open_pair(&p, *state);
+    assert_int_equal(wf_buffer_create(*state, COUNT * sizeof(float), WF_MEMORY_READBACK, &result),
+                     WF_SUCCESS);
+    wf_bindings to_host = p.forth;
+    to_host.items[WF_VECTOR_Y].buffer = result;
+    const float *sums = wf_buffer_mapped(result);
+    fill(p.buffers[0], 1);
+    fill(p.buffers[1], 0);
+    fill(result, 0);
+    for (int i = 1; i <= 20; i++) {
+        assert_int_equal(wf_queue_prepare(p.queue), WF_SUCCESS);
+        assert_int_equal(wf_queue_run(p.queue, p.plan, &to_host, &number), WF_SUCCESS);
+        assert_int_equal(wf_queue_mark(p.queue), WF_SUCCESS);
+        for (int k = 0; k < 30; k++)
+            assert_int_equal(wf_queue_run(p.queue, p.plan, &p.forth, NULL), WF_SUCCESS);
+        assert_int_equal(wf_queue_mark(p.queue), WF_NOT_READY); /* a second one */
+        assert_int_equal(wf_queue_submit(p.queue), WF_SUCCESS);
+        assert_int_equal(wf_queue_wait(p.queue, number), WF_SUCCESS);
+        assert_true(sums[0] >= (float)i && sums[COUNT - 1] >= (float)i);
+        assert_int_equal(wf_queue_ended(p.queue, &ended), WF_SUCCESS);
+        assert_in_range(ended, number, number + 30);
+        while (i % 2 && ended < number + 30)
+            assert_int_equal(wf_queue_ended(p.queue, &ended), WF_SUCCESS);
+    }
+    assert_int_equal(wf_queue_wait(p.queue, 0), WF_SUCCESS);
+    all_are(p.buffers[1], 600);
+    all_are(result, 20);
+    wf_buffer_destroy(&result);
+    close_pair(&p);
+}
+
+/* Without events what is marked is submitted, but for what was prepared. */
+static void marks_without_events(void **state)
+{
+    wf_device *device = *state;
+    pair p;
+    uint64_t number = 0, ended = 0;
+    const bool has_events = device->has_events;
+    device->has_events = false;
+    open_pair(&p, device);
+    device->has_events = has_events;
+    fill(p.buffers[0], 1);
+    fill(p.buffers[1], 0);
+    assert_int_equal(wf_queue_prepare(p.queue), WF_SUCCESS);
+    assert_int_equal(wf_queue_run(p.queue, p.plan, &p.forth, NULL), WF_SUCCESS);
+    assert_int_equal(wf_queue_mark(p.queue), WF_NOT_READY);
+    assert_int_equal(wf_queue_drop(p.queue), WF_SUCCESS);
+    assert_int_equal(wf_queue_hold(p.queue), WF_SUCCESS);
+    assert_int_equal(wf_queue_run(p.queue, p.plan, &p.forth, &number), WF_SUCCESS);
+    assert_int_equal(wf_queue_mark(p.queue), WF_SUCCESS);
+    for (int i = 0; i < 10000 && ended < number; i++) { /* it needs no further submission */
+        assert_int_equal(wf_queue_ended(p.queue, &ended), WF_SUCCESS);
+        wfi_sleep(1e-3);
+    }
+    assert_int_equal(ended, number);
+    all_are(p.buffers[1], 1);
+    close_pair(&p);
+}
+
 /* More than a submission takes is refused, and what was prepared is still made. */
 static void too_many_are_not_prepared(void **state)
 {
@@ -351,6 +417,8 @@ int main(void)
         cmocka_unit_test(each_sees_the_one_before),
         cmocka_unit_test(many_are_gathered),
         cmocka_unit_test(prepared_executions_wait),
+        cmocka_unit_test(marks_end_before_their_submission),
+        cmocka_unit_test(marks_without_events),
         cmocka_unit_test(too_many_are_not_prepared),
         cmocka_unit_test(the_next_sees_those_beside),
         cmocka_unit_test(long_executions_keep_their_place),

@@ -270,6 +270,22 @@ static wf_result recorded_laplace(scene *s)
     return WF_SUCCESS;
 }
 
+/* One behind which the host waits for it alone, several times in each submission slot. */
+static wf_result marked(scene *s, wf_queue *queue)
+{
+    uint64_t number = 0;
+    wf_result result = WF_SUCCESS;
+    for (int i = 0; i < 6 && result == WF_SUCCESS; i++) {
+        TRY(wf_queue_hold(queue));
+        TRY(wf_queue_run(queue, s->plan, &s->bindings, &number));
+        TRY(wf_queue_mark(queue));
+        TRY(wf_queue_run(queue, s->plan, &s->bindings, NULL));
+        TRY(wf_queue_submit(queue));
+        result = wf_queue_wait(queue, number);
+    }
+    return result;
+}
+
 /* What uses the lent queue: executions one by one and queued, and copies. */
 static wf_result queued(scene *s)
 {
@@ -282,6 +298,10 @@ static wf_result queued(scene *s)
     TRY(wf_queue_create(s->device, &queue));
     for (int i = 0; i < 4 && result == WF_SUCCESS; i++)
         result = wf_queue_run(queue, s->plan, &s->bindings, NULL);
+    if (result == WF_SUCCESS)
+        result = wf_queue_wait(queue, 0);
+    if (result == WF_SUCCESS)
+        result = marked(s, queue);
     if (result == WF_SUCCESS)
         result = wf_queue_wait(queue, 0);
     wf_queue_destroy(&queue);

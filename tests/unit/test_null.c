@@ -58,6 +58,7 @@ static void plans(void **state)
     refused(wf_queue_prepare(NULL));
     refused(wf_queue_drop(NULL));
     refused(wf_queue_beside(NULL));
+    refused(wf_queue_mark(NULL));
     refused(wf_queue_submit(NULL));
     refused(wf_queue_ended(NULL, NULL));
     refused(wf_queue_wait(NULL, 0));
