@@ -51,10 +51,15 @@ typedef struct wfi_mpi_cg {
     wfi_cg_piece pieces[WFI_CG_PIECES];
     int piece_count; /* 0: no rows */
     wf_plan *finish; /* x += alpha p */
-    bool preparing,
-        prepared;    /* the update but for its last piece: is being recorded, is recorded */
-    bool behind;     /* the last piece of the update is still to be given */
-    uint64_t summed; /* number of the execution that leaves the sums */
+    /* Partial sums of u w that the host adds up: mapped, `rest_count` of them at the end. */
+    wf_buffer *rest_sums;
+    uint64_t rest_sums_at, rest_count;
+    bool preparing, prepared; /* what an iteration begins with: is being recorded, is recorded */
+    bool behind;              /* the last piece of the update is still to be given */
+    uint64_t busy;            /* number of that piece; 0: there is none */
+    bool summing;             /* the sums are given, too: no halo is waited for */
+    /* Numbers of the executions that leave the last of the sums: given last, and waited for. */
+    uint64_t summing_last, summed;
     /* Of the pipelined one: */
     wf_mpi_vector *own[WFI_CG_VECTORS];     /* NULL: it is not needed, or another one */
     wf_mpi_vector *vectors[WFI_CG_VECTORS]; /* with those that are others */

@@ -60,9 +60,29 @@ static void cut(wfi_mpi_cg *c)
     c->piece_count = WFI_CG_PIECES;
 }
 
+/* What products leave of u w, of which the host adds up the partial sums: a kernel that does so
+ * takes the device longer. They are those by which this step has more than the others. */
+static wf_result open_rest(wfi_mpi_cg *c, wf_cg_step_params params, uint64_t others)
+{
+    uint64_t partials = 0;
+    params.step = WF_CG_STEP_REST;
+    params.rest = c->rest;
+    if (!c->rest)
+        return WF_SUCCESS;
+    wf_result result = wf_cg_step_plan(c->matrix->device, &params, &partials,
+                                       &c->pieces[0].steps[WF_CG_STEP_REST]);
+    if (result == WF_SUCCESS)
+        result = wf_buffer_create(c->matrix->device, partials * wfi_cg_real_bytes(c),
+                                  WF_MEMORY_READBACK, &c->rest_sums);
+    c->rest_sums_at = others;
+    c->rest_count = result == WF_SUCCESS ? partials - others : 0;
+    return result;
+}
+
 /* The first piece has what products leave of u w. */
 static wf_result open_piece(wfi_mpi_cg *c, wfi_cg_piece *piece)
 {
+    static const wf_cg_step steps[] = {WF_CG_STEP_START, WF_CG_STEP_SUM, WF_CG_STEP_UPDATE};
     const wf_mpi_matrix *m = c->matrix;
     const bool first = piece == c->pieces;
     uint64_t partials = 0;
@@ -71,14 +91,14 @@ static wf_result open_piece(wfi_mpi_cg *c, wfi_cg_piece *piece)
                                 .count = piece->count,
                                 .stride = c->stride,
                                 .jacobi = wfi_cg_has_u(c),
-                                .product = first ? m->sum_count : 0,
-                                .rest = first ? c->rest : 0};
+                                .product = first ? m->sum_count : 0};
     wf_result result = WF_SUCCESS;
-    for (int i = 0; i <= WF_CG_STEP_UPDATE && result == WF_SUCCESS; i++) {
-        params.step = (wf_cg_step)i;
-        if (i != WF_CG_STEP_REST || params.rest)
-            result = wf_cg_step_plan(m->device, &params, &partials, &piece->steps[i]);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && result == WF_SUCCESS; i++) {
+        params.step = steps[i];
+        result = wf_cg_step_plan(m->device, &params, &partials, &piece->steps[steps[i]]);
     }
+    if (result == WF_SUCCESS && first)
+        result = open_rest(c, params, partials);
     return result == WF_SUCCESS ? wf_buffer_create(m->device, partials * wfi_cg_real_bytes(c),
                                                    WF_MEMORY_DEVICE, &piece->partials)
                                 : result;
@@ -149,6 +169,7 @@ void wfi_mpi_cg_close_fused(wfi_mpi_cg *c)
         wf_buffer_destroy(&c->pieces[n].partials);
     }
     wf_plan_destroy(&c->finish);
+    wf_buffer_destroy(&c->rest_sums);
     wf_buffer_destroy(&c->a);
     wf_buffer_destroy(&c->b);
     wf_buffer_destroy(&c->c);

@@ -9,6 +9,11 @@ static wfi_place place_of_u(const wfi_mpi_cg *c)
                            : (wfi_place){c->a, c->stride * wfi_cg_real_bytes(c)};
 }
 
+static wfi_place place_of_w(const wfi_mpi_cg *c)
+{
+    return (wfi_place){c->b, c->stride * wfi_cg_real_bytes(c)};
+}
+
 /* That something cannot be prepared is no failure, but returned. */
 static wf_result note(wfi_mpi_cg *c, wf_result result)
 {
@@ -41,12 +46,13 @@ static wf_result run_step(wfi_mpi_cg *c, wf_cg_step step, int n, uint64_t *numbe
         .items = {[WF_CG_STEP_A] = {.buffer = c->a, .offset = offset},
                   [WF_CG_STEP_B] = {.buffer = c->b, .offset = offset},
                   [WF_CG_STEP_C] = {.buffer = c->c, .offset = wfi_cg_has_u(c) ? offset : 0},
-                  [WF_CG_STEP_PARTIALS] = {.buffer = piece->partials},
+                  [WF_CG_STEP_PARTIALS] = {.buffer = step == WF_CG_STEP_REST ? c->rest_sums
+                                                                             : piece->partials},
                   [WF_CG_STEP_FACTORS] = {.buffer = c->factors}}};
     return run(c, piece->steps[step], &bindings, number);
 }
 
-static void run_sum(wfi_mpi_cg *c, int n)
+static wf_result run_sum(wfi_mpi_cg *c, int n)
 {
     const wfi_cg_piece *piece = &c->pieces[n];
     const bool product = n == 0 && c->matrix->sum_count;
@@ -57,7 +63,7 @@ static void run_sum(wfi_mpi_cg *c, int n)
             [WF_CG_STEP_SUMS] = {.buffer = c->sums,
                                  .offset = n * c->sums_apart * wfi_cg_real_bytes(c)},
             [WF_CG_STEP_OF_ALL] = {.buffer = piece->partials}}};
-    run(c, piece->steps[WF_CG_STEP_SUM], &bindings, &c->summed);
+    return run(c, piece->steps[WF_CG_STEP_SUM], &bindings, &c->summing_last);
 }
 
 static wf_result pack(wfi_mpi_cg *c)
@@ -86,9 +92,63 @@ void wfi_mpi_cg_start_fused(wfi_mpi_cg *c)
     submit(c);
 }
 
-/* The update, but for its last piece of several, and what is gathered for the neighbours. */
+/* The last piece of several needs none of the others. */
+static wf_result give_last_piece(wfi_mpi_cg *c)
+{
+    go_beside(c);
+    const wf_result result = run_step(c, WF_CG_STEP_UPDATE, c->piece_count - 1, &c->busy);
+    c->behind = result != WF_SUCCESS;
+    return result;
+}
+
+static wf_result give_inside(wfi_mpi_cg *c)
+{
+    if (c->failure != WF_SUCCESS || c->piece_count == 0)
+        return c->failure;
+    return note(c, wfi_mpi_product_inside(c->matrix, place_of_u(c), place_of_w(c)));
+}
+
+/* The boundary needs no sums, nor do these need it. */
+static wf_result give_sums(wfi_mpi_cg *c)
+{
+    wf_result result = WF_SUCCESS;
+    for (int n = 0; n < c->piece_count && result == WF_SUCCESS; n++) {
+        if (n || c->matrix->boundary)
+            go_beside(c);
+        result = run_sum(c, n);
+    }
+    return result == WF_SUCCESS ? run_step(c, WF_CG_STEP_REST, 0, &c->summing_last) : result;
+}
+
+static wf_result mark(wfi_mpi_cg *c)
+{
+    if (c->failure != WF_SUCCESS)
+        return c->failure;
+    return note(c, wf_queue_mark(c->matrix->queue));
+}
+
+/* What goes in one submission with the update and with what is gathered for the neighbours, as much
+ * of it as may: what there is to do while that is on its way, or, without neighbours, all. */
+static void go_on(wfi_mpi_cg *c)
+{
+    const bool alone = !c->matrix->peer_count;
+    if (c->piece_count > 1) {
+        if (mark(c) == WF_SUCCESS)
+            give_last_piece(c);
+    } else if ((alone || mark(c) == WF_SUCCESS) && give_inside(c) == WF_SUCCESS && alone) {
+        c->summing = give_sums(c) == WF_SUCCESS;
+        if (c->summing)
+            mark(c);
+    }
+}
+
+/* The update, at least but for its last piece of several, and what is gathered for the
+ * neighbours. */
 static wf_result give_update(wfi_mpi_cg *c)
 {
+    c->busy = 0;
+    c->behind = c->piece_count > 1;
+    c->summing = false;
     wf_result result = run_step(c, WF_CG_STEP_UPDATE, 0, NULL);
     if (result == WF_SUCCESS)
         result = pack(c);
@@ -96,6 +156,8 @@ static wf_result give_update(wfi_mpi_cg *c)
         go_beside(c);
         result = run_step(c, WF_CG_STEP_UPDATE, 1, NULL);
     }
+    if (result == WF_SUCCESS)
+        go_on(c);
     return result;
 }
 
@@ -103,7 +165,8 @@ static void drop(wfi_mpi_cg *c)
 {
     if (c->failure == WF_SUCCESS)
         c->failure = wf_queue_drop(c->matrix->queue);
-    c->prepared = false;
+    c->prepared = c->behind = c->summing = c->matrix->inside_given = false;
+    c->busy = 0;
 }
 
 /* Records what the next iteration begins with while the device makes this one, so that it goes to
@@ -131,37 +194,26 @@ void wfi_mpi_cg_update_fused(wfi_mpi_cg *c)
     }
     submit(c);
     c->prepared = false;
-    c->behind = c->piece_count > 1;
-}
-
-/* Gives the last piece of the update; 0: it was given before. */
-static uint64_t complete(wfi_mpi_cg *c)
-{
-    uint64_t number = 0;
-    if (c->behind)
-        run_step(c, WF_CG_STEP_UPDATE, c->piece_count - 1, &number);
-    submit(c);
-    c->behind = false;
-    return number;
 }
 
 void wfi_mpi_cg_complete_fused(wfi_mpi_cg *c)
 {
-    complete(c);
+    if (c->behind)
+        give_last_piece(c);
+    submit(c);
+    c->behind = false;
 }
 
 void wfi_mpi_cg_product_fused(wfi_mpi_cg *c, wf_mpi_times *times)
 {
-    const wfi_place w = {c->b, c->stride * wfi_cg_real_bytes(c)};
-    const uint64_t busy = complete(c);
-    c->failure = wfi_mpi_product_multiply(c->matrix, place_of_u(c), w, busy, c->failure, times);
-    run_step(c, WF_CG_STEP_REST, 0, NULL);
-    for (int n = 1; n < c->piece_count; n++) {
-        go_beside(c);
-        run_sum(c, n);
+    wfi_mpi_cg_complete_fused(c);
+    c->failure = wfi_mpi_product_multiply(c->matrix, place_of_u(c), place_of_w(c), c->busy,
+                                          c->failure, times);
+    if (!c->summing) {
+        give_sums(c);
+        mark(c);
     }
-    if (c->piece_count)
-        run_sum(c, 0);
+    c->summed = c->summing_last;
     submit(c);
     prepare(c);
 }

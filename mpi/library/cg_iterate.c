@@ -24,6 +24,9 @@ static void read_sums(const wfi_mpi_cg *c, double sums[WFI_CG_SUMS])
     for (uint64_t i = 0; i < WFI_CG_FAILED && from; i++)
         for (int n = 0; n < c->piece_count; n++)
             sums[i] += wf_element_get(type, from, n * (uint64_t)c->sums_apart + i);
+    const void *rest = from && c->rest_count ? wf_buffer_mapped(c->rest_sums) : NULL;
+    for (uint64_t i = 0; i < c->rest_count && rest; i++)
+        sums[WFI_CG_WU] += wf_element_get(type, rest, c->rest_sums_at + i);
     for (uint64_t i = 0; i < WFI_CG_FAILED && from && c->params->pipelined; i++)
         if (c->dots[i])
             sums[i] = wf_element_get(type, from, i);

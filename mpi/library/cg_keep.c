@@ -43,6 +43,7 @@ void wfi_mpi_cg_keep(wfi_mpi_cg *c, uint32_t done)
     wfi_mpi_cg_complete_fused(c);
     if (c->failure == WF_SUCCESS)
         c->failure = wf_queue_wait(c->matrix->queue, 0);
+    c->busy = 0;
     const double start = MPI_Wtime(); /* what the device had to do before is the iteration's */
     const wf_result own = read_state(c, &state);
     const wf_result all = wfi_ranks_agree(&c->matrix->ranks, own);

@@ -71,6 +71,7 @@ struct wf_mpi_matrix {
     wf_queue *queue;
     uint64_t packed;      /* number of the execution that last packed; 0: none */
     uint64_t unpacked;    /* of the one that last read received.buffer; 0: none */
+    bool inside_given;    /* of the product that is being made */
     uint64_t waits, late; /* insides that waited for halos, and how many of these were too late */
     bool failed;          /* nothing more can be done */
 };
@@ -123,12 +124,13 @@ wf_result wfi_mpi_place_read(const wf_mpi_matrix *m, const wfi_layout *layout, w
 wf_result wfi_mpi_product(wf_mpi_matrix *m, wfi_place x, wfi_place y, wf_result own,
                           wf_mpi_times *times);
 
-/* The two halves of a product, between which a caller gives other work. The first one gives the
- * packing of what others need of x to the queue, to be submitted by the caller. The second one
- * gives the inside at once, or, where `busy` is not 0, when the halo is there, so that the device
- * takes it while it multiplies, or when it has ended the execution `busy`, whichever comes
- * first. */
+/* The parts of a product, between which a caller gives other work. The first one gives the packing
+ * of what others need of x to the queue, to be submitted by the caller, who may give the inside
+ * behind it (wf_queue_mark). Where it is not given, the last one does so at once, or, where `busy`
+ * is not 0, when the halo is there, so that the device takes it while it multiplies, or when it has
+ * ended the execution `busy`, whichever comes first. */
 wf_result wfi_mpi_product_pack(wf_mpi_matrix *m, wfi_place x);
+wf_result wfi_mpi_product_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y);
 wf_result wfi_mpi_product_multiply(wf_mpi_matrix *m, wfi_place x, wfi_place y, uint64_t busy,
                                    wf_result own, wf_mpi_times *times);
 

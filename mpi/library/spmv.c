@@ -77,17 +77,21 @@ wf_result wfi_mpi_product_pack(wf_mpi_matrix *m, wfi_place x)
     return wf_queue_run(m->queue, m->pack, &bindings, &m->packed);
 }
 
-static wf_result give_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y)
+wf_result wfi_mpi_product_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y)
 {
     const uint64_t real = wf_type_size(m->type);
     wf_bindings bindings = {.size = sizeof bindings};
+    if (m->inside_given || !m->inside)
+        return WF_SUCCESS;
     bindings.items[WF_SPMV_X] =
         (wf_binding){.buffer = x.buffer, .offset = x.offset, .bytes = m->x.length * real};
     bindings.items[WF_SPMV_Y] =
         (wf_binding){.buffer = y.buffer, .offset = y.offset, .bytes = m->inside_rows * real};
     if (m->sum_count)
         bindings.items[WF_CG_PRODUCT_PARTIALS] = (wf_binding){.buffer = m->sum_buffer};
-    return wf_queue_run(m->queue, m->inside, &bindings, NULL);
+    const wf_result result = wf_queue_run(m->queue, m->inside, &bindings, NULL);
+    m->inside_given = result == WF_SUCCESS;
+    return result;
 }
 
 /* The elements of all peers, or of one: where it packed them, or in the memory of messages. They
@@ -115,17 +119,15 @@ static wf_result give_unpack(wf_mpi_matrix *m, wf_plan *plan, const wfi_peer *pe
 }
 
 /* Neither the inside needs the halo, nor the halo the inside. */
-static wf_result give_halo(wf_mpi_matrix *m, wfi_place x, wfi_place y, bool inside_given)
+static wf_result give_halo(wf_mpi_matrix *m, wfi_place x, wfi_place y)
 {
-    bool beside = inside_given && m->inside;
+    bool beside = m->inside_given;
     wf_result result = give_unpack(m, m->unpack, NULL, x, &beside);
     for (int n = 0; n < m->peer_count && result == WF_SUCCESS; n++)
         result = give_unpack(m, m->peers[n].unpack, &m->peers[n], x, &beside);
-    if (result != WF_SUCCESS || inside_given || !m->inside)
-        return result;
-    if (beside)
+    if (result == WF_SUCCESS && beside && m->inside && !m->inside_given)
         result = wf_queue_beside(m->queue);
-    return result == WF_SUCCESS ? give_inside(m, x, y) : result;
+    return result == WF_SUCCESS ? wfi_mpi_product_inside(m, x, y) : result;
 }
 
 static wf_result give_boundary(wf_mpi_matrix *m, wfi_place x, wfi_place y)
@@ -144,7 +146,7 @@ static wf_result give_boundary(wf_mpi_matrix *m, wfi_place x, wfi_place y)
 
 static wf_result submit_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y)
 {
-    const wf_result result = m->inside ? give_inside(m, x, y) : WF_SUCCESS;
+    const wf_result result = wfi_mpi_product_inside(m, x, y);
     return result == WF_SUCCESS ? wf_queue_submit(m->queue) : result;
 }
 
@@ -171,8 +173,8 @@ wf_result wfi_mpi_product_multiply(wf_mpi_matrix *m, wfi_place x, wfi_place y, u
                                    wf_result own, wf_mpi_times *times)
 {
     const double start = MPI_Wtime();
-    const bool patient = busy > 0 && WORTH * m->late <= m->waits + WORTH;
-    bool inside_given = !patient, came = false;
+    const bool patient = busy > 0 && !m->inside_given && WORTH * m->late <= m->waits + WORTH;
+    bool came = false;
     if (own == WF_SUCCESS && !patient)
         own = submit_inside(m, x, y);
     if (own == WF_SUCCESS)
@@ -181,7 +183,6 @@ wf_result wfi_mpi_product_multiply(wf_mpi_matrix *m, wfi_place x, wfi_place y, u
     begin_exchange(m, own);
     if (own == WF_SUCCESS && patient) {
         came = comes_in_time(m, busy);
-        inside_given = !came;
         if (!came)
             own = submit_inside(m, x, y);
     }
@@ -194,7 +195,8 @@ wf_result wfi_mpi_product_multiply(wf_mpi_matrix *m, wfi_place x, wfi_place y, u
     if (own == WF_SUCCESS)
         own = wf_queue_hold(m->queue);
     if (own == WF_SUCCESS)
-        own = give_halo(m, x, y, inside_given);
+        own = give_halo(m, x, y);
+    m->inside_given = false;
     return own == WF_SUCCESS ? give_boundary(m, x, y) : own;
 }
 
@@ -203,9 +205,13 @@ wf_result wfi_mpi_product(wf_mpi_matrix *m, wfi_place x, wfi_place y, wf_result 
 {
     /* What others need goes first, so that it is on its way as long as the inside takes. */
     if (own == WF_SUCCESS)
+        own = wf_queue_hold(m->queue);
+    if (own == WF_SUCCESS)
         own = wfi_mpi_product_pack(m, x);
     if (own == WF_SUCCESS)
-        own = wf_queue_submit(m->queue);
+        own = wf_queue_mark(m->queue);
+    if (own == WF_SUCCESS)
+        own = submit_inside(m, x, y);
     return wfi_mpi_product_multiply(m, x, y, 0, own, times);
 }
 

@@ -1494,7 +1494,9 @@ WF_API void wf_cg_destroy(wf_cg **cg);
 typedef enum wf_cg_step {
     WF_CG_STEP_START = 0, /* x = p = s = 0 and u = M r, and their sums */
     /* Dot products of u and w that products leave out: those of `rest` elements. Offsets of the
-     * bindings A, B and C say where these begin. */
+     * bindings A, B and C say where these begin. Their partial sums are the last ones, which a plan
+     * with rest 0 does not have: one may bind PARTIALS to other memory here, add them up oneself
+     * and make SUM with rest 0. */
     WF_CG_STEP_REST = 1,
     WF_CG_STEP_SUM = 2, /* adds this part's up: SUMS is r u, u w and r r */
     /* p = u + beta p, s = w + beta s, r = r - alpha s, u = M r, and their sums. x is read and
@@ -1509,7 +1511,7 @@ enum {
     WF_CG_STEP_A = 0,
     WF_CG_STEP_B = 1,
     WF_CG_STEP_C = 2,
-    WF_CG_STEP_PARTIALS = 3, /* partial sums; the same buffer for all steps */
+    WF_CG_STEP_PARTIALS = 3, /* partial sums; the same buffer for all steps, REST's but for that */
     WF_CG_STEP_FACTORS = 4
 };
 /* Those of SUM: partial sums of the product (any buffer where it leaves none), and three sums. */
