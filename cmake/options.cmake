@@ -95,3 +95,14 @@ function(wavefit_compile_options target)
         target_link_options(${target} PUBLIC -fsanitize=${WAVEFIT_SANITIZE})
     endif()
 endfunction()
+
+# wavefit_precompile(TARGET HEADER...): what most sources of the target include is read once for all
+# of them. Builds have it that compile what another one has compiled without: there a source that
+# forgets a header is found. With ccache none has it, which would know no source again.
+option(WAVEFIT_PRECOMPILE "Precompile headers, where no compiler launcher is" OFF)
+function(wavefit_precompile target)
+    if(WAVEFIT_PRECOMPILE AND NOT CMAKE_C_COMPILER_LAUNCHER)
+        target_precompile_headers(${target} PRIVATE
+            <errno.h> <limits.h> <math.h> <stdint.h> <stdio.h> <stdlib.h> <string.h> ${ARGN})
+    endif()
+endfunction()

@@ -13,8 +13,8 @@
 # walk; the target wavefit_sanitized builds them. CHAINS: an optimiser could get its pNext chains
 # wrong; such tests and the host tests, which the target wavefit_short builds, run as compiled by
 # Clang, too. The label "quick", with the target wavefit_quick, is for emulated machines: host tests
-# that are not SLOW, and device tests that are QUICK, at these limits. Under sanitizers SLOW tests
-# plant fewer faults (WAVEFIT_TEST_QUICK).
+# that are not SLOW, and device tests that are QUICK, at these limits. Under sanitizers and as
+# compiled by Clang SLOW tests plant fewer faults (WAVEFIT_TEST_QUICK).
 #
 # Programs for Windows run under wine, on the drivers and the layers of this machine and at its
 # speed. The label "windows", with the target wavefit_windows, is for host tests that are not SLOW
@@ -236,7 +236,9 @@ function(wavefit_test_executable name)
     wavefit_compile_options(test_${name})
     target_include_directories(test_${name} PRIVATE
         ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/shaders)
-    target_compile_options(test_${name} PRIVATE ${WAVEFIT_TEST_PRELUDE})
+    # What is optimised is the library: a test's own code runs for a moment.
+    target_compile_options(test_${name} PRIVATE ${WAVEFIT_TEST_PRELUDE}
+        $<$<AND:$<CONFIG:Release>,$<NOT:$<BOOL:${MSVC}>>>:-O1>)
     target_compile_definitions(test_${name} PRIVATE
         VK_NO_PROTOTYPES WAVEFIT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     target_link_libraries(test_${name} PRIVATE ${T_LIBRARIES} wavefit::cmocka ${WAVEFIT_LIBM})
@@ -250,7 +252,7 @@ function(wavefit_add_test)
         LABELS unit ENVIRONMENT "${WAVEFIT_TEST_ENVIRONMENT}" TIMEOUT 600)
     add_dependencies(wavefit_sanitized test_${T_NAME})
     add_dependencies(wavefit_short test_${T_NAME})
-    if(T_SLOW AND WAVEFIT_SANITIZE)
+    if(T_SLOW AND (WAVEFIT_SANITIZE OR CMAKE_C_COMPILER_ID STREQUAL "Clang"))
         set_property(TEST ${T_NAME} APPEND PROPERTY ENVIRONMENT "WAVEFIT_TEST_QUICK=1")
     endif()
     if(NOT T_SLOW)
