@@ -310,6 +310,18 @@ static void long_sums_gather_where_it_pays(void **state)
     assert_true(gathered >= 4);
 }
 
+/* Columns that lie in rows of memory each are loaded slowly. */
+static void rows_of_b_are_not_kept_as_columns(void **state)
+{
+    (void)state;
+    const wf_caps caps = card_of(WFI_NVIDIA);
+    wfi_matmul_problem p = wfi_matmul_plain(1121, 487, 38);
+    assert_string_equal(test_pick(&caps, WF_TYPE_F32, p).variant->name, "outer");
+    p.transpose_b = true;
+    p.ldb = 38;
+    assert_string_equal(test_pick(&caps, WF_TYPE_F32, p).variant->name, "vector");
+}
+
 /* None of the timed blocks of f64 with B transposed fits Vulkan's least shared memory. */
 static void small_limits_keep_tiles(void **state)
 {
@@ -378,6 +390,7 @@ int main(void)
         cmocka_unit_test(conflicts_take_time),
         cmocka_unit_test(pairs_follow_pairs),
         cmocka_unit_test(long_sums_gather_where_it_pays),
+        cmocka_unit_test(rows_of_b_are_not_kept_as_columns),
         cmocka_unit_test(small_limits_keep_tiles),
         cmocka_unit_test(copies_can_be_left_out),
         cmocka_unit_test(others_are_not_timed),

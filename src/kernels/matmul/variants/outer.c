@@ -93,6 +93,9 @@ static uint32_t tile_n(const wfi_point *point)
 #define MOST_WIDENED 40 /* elements of B kept (bench/notes/matmul.md#outer-f16) */
 #define MOST_ITEMS 256
 #define LOADS 2 /* for which a work-group waits, one after the other: columns, rows */
+/* Bytes whose loading takes as long as that of an element where work-items side by side read rows
+ * of memory each; not in f64, which this made no better (bench/notes/matmul.md#choices). */
+#define APART_BYTES 16
 
 static uint32_t registers(const wfi_point *point)
 {
@@ -116,9 +119,11 @@ static double predicted(const wfi_point *point, const wfi_rates *r)
                  shared = r->of[w > 1 ? WFI_RATE_SHARED_BYTE_F64 : WFI_RATE_SHARED_BYTE];
     const double loads = k * v[MATMUL_ID_THREAD_N] + m * k / items,
                  wait = LOADS * loads * r->of[WFI_RATE_NARROW_WAIT],
+                 apart = p->transpose_b && w == 1 ? items * v[MATMUL_ID_THREAD_N] * k : 0,
                  group = w * (m * n * k * r->of[WFI_RATE_MULTIPLY_ADD] +
                               m * v[MATMUL_ID_LOCAL_X] * k * 4 * shared +
-                              m * n * r->of[WFI_RATE_OUTPUT]),
+                              m * n * r->of[WFI_RATE_OUTPUT]) +
+                         apart * APART_BYTES * r->of[WFI_RATE_LOAD_BYTE],
                  work = ceil(groups / (units * wfi_matmul_held(point, items, registers(point)))) *
                             wait +
                         ceil(groups / units) * group,
