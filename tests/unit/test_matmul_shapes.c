@@ -322,6 +322,27 @@ static void rows_of_b_are_not_kept_as_columns(void **state)
     assert_string_equal(test_pick(&caps, WF_TYPE_F32, p).variant->name, "vector");
 }
 
+/* Small blocks of short sums in f32 load nothing ahead; shallow tiles are for sums that they end
+ * closer to. */
+static void short_sums_have_short_loops(void **state)
+{
+    (void)state;
+    const wf_caps caps = card_of(WFI_NVIDIA);
+    for (uint64_t k = 4; k <= 400; k += 4) {
+        const wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1488, 420, k));
+        const uint32_t *v = point.values;
+        if (strcmp(point.variant->name, "vector") != 0)
+            continue;
+        const bool small = v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] <= 32;
+        assert_false(small && k <= 128 && v[MATMUL_ID_DOUBLE_BUFFER]);
+        assert_true(!small || k <= 128 || v[MATMUL_ID_DOUBLE_BUFFER]);
+        if (small && v[MATMUL_ID_TILE_K] == 8)
+            assert_true(k <= 64 && (k - 1) % 16 < 8);
+    }
+    const wfi_point shallow = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1488, 420, 40));
+    assert_int_equal(shallow.values[MATMUL_ID_TILE_K], 8);
+}
+
 /* None of the timed blocks of f64 with B transposed fits Vulkan's least shared memory. */
 static void small_limits_keep_tiles(void **state)
 {
@@ -391,6 +412,7 @@ int main(void)
         cmocka_unit_test(pairs_follow_pairs),
         cmocka_unit_test(long_sums_gather_where_it_pays),
         cmocka_unit_test(rows_of_b_are_not_kept_as_columns),
+        cmocka_unit_test(short_sums_have_short_loops),
         cmocka_unit_test(small_limits_keep_tiles),
         cmocka_unit_test(copies_can_be_left_out),
         cmocka_unit_test(others_are_not_timed),

@@ -382,9 +382,15 @@ static const wfi_matmul_block timed_blocks[] = {
     {128, 64, 16, 8, 8}, {64, 64, 8, 8, 8},   {64, 64, 16, 4, 8},   {64, 64, 16, 4, 4},
     {32, 128, 16, 4, 8}, {128, 32, 16, 8, 4}, {16, 128, 16, 4, 8},  {32, 64, 16, 4, 4},
     {32, 64, 32, 4, 4},  {64, 32, 16, 4, 4},  {32, 32, 16, 4, 4},   {32, 32, 32, 4, 4},
-    {16, 64, 32, 4, 4},  {64, 16, 32, 4, 4},
+    {16, 64, 32, 4, 4},  {64, 16, 32, 4, 4},  {32, 64, 8, 4, 4},    {32, 32, 8, 4, 4},
 };
 #define NOT_F32 1 /* of them: the first takes longer than it is predicted */
+
+/* Of sums so short, in f32, the last two blocks are tried where they add fewer steps behind the
+ * end, and small blocks are faster in loops that load nothing ahead, which are shorter
+ * (bench/notes/matmul.md#choices). */
+#define SHALLOW_STEPS WFI_SHORT_SUM
+#define NOT_AHEAD_STEPS 128
 
 /* Of longer sums an H100 gains where registers are loaded ahead and in f64; f32 loses elsewhere,
  * and of many tiles (bench/notes/matmul.md#side-by-side, #conflicts). */
@@ -403,13 +409,18 @@ static bool complete_timed(wfi_point *trial, size_t index)
     const bool f32 = trial->problem->type == WF_TYPE_F32;
     const wfi_matmul_block *b = &timed_blocks[index + (f32 ? NOT_F32 : 0)];
     uint32_t *v = trial->values;
+    const uint64_t steps = trial->problem->matmul.k;
+    const bool shallow = f32 && steps <= SHALLOW_STEPS && (steps + 7) / 8 % 2 == 1;
+    if (b->tile_k == 8 && b->thread_m == 4 && !shallow)
+        return false;
     /* Some of these took 3.6 times their prediction. */
     if (trial->problem->type == WF_TYPE_F64 && b->tile_m == 32 && b->tile_n == 32)
         return false;
     set_lanes(trial);
     v[MATMUL_ID_LANES_M] = power_within(b->tile_m / b->thread_m, 32 / v[MATMUL_ID_LANES_N]);
     v[MATMUL_ID_DOUBLE_BUFFER] =
-        (b->tile_k > 8 || b->thread_n > 8) && (b->tile_m != 64 || b->tile_n != 16);
+        (b->tile_k > 8 || b->thread_n > 8) && (b->tile_m != 64 || b->tile_n != 16) &&
+        (!f32 || b->thread_m * b->thread_n > 32 || steps > NOT_AHEAD_STEPS);
     v[MATMUL_ID_STREAM_K] = 0;
     v[MATMUL_ID_GATHERED] =
         gathers(trial, v[MATMUL_ID_DOUBLE_BUFFER] || trial->problem->type == WF_TYPE_F64);
