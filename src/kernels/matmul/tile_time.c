@@ -14,14 +14,16 @@
 #include "kernels/matmul/stream_k.h"
 #include "kernels/matmul/tile.h"
 
-#define MANY_TILES 6 /* of 64 x 128, for a compute unit */
-#define WAVE 32.0    /* work-items of a subgroup that a scheduler takes turns with */
+#define MANY_TILES 6    /* of 64 x 128, for a compute unit */
+#define MOST_EMPTY 1.25 /* times the elements of C, of which such tiles may have room */
+#define WAVE 32.0       /* work-items of a subgroup that a scheduler takes turns with */
 #define MOST_SPLIT_K 64
 #define LEAST_STEPS 64    /* of the sum, in each of split_k parts */
 #define MOST_GROUPS 8     /* for a compute unit, of a product whose sum is split */
 #define SHARERS 2         /* work-groups a compute unit that share tiles by stream-K */
+#define SHARED_STEP 1.05  /* of a step's time in f32: they are at different steps of the sum */
 #define LEAST_GATHERED 4  /* columns whose stores cost as much as gathered ones, at least */
-#define HIDDEN 0.1        /* of the time of work beside memory that takes longer */
+#define HIDDEN 0.1        /* of the time of work and of memory, of what takes less */
 #define GATHERED_COST 0.5 /* of what the same elements cost where none are side by side */
 #define TURN 0.03         /* of a wave's time: slices of k add up four sums of each work-item */
 #define LEAST_REUSE 1000  /* times that an element is used, at least: bench/notes/matmul.md#loops */
@@ -52,10 +54,13 @@ static bool stores_decide(const wfi_point *point)
     return knows_rates(point) && wfi_matmul_stores_short(&point->problem->matmul);
 }
 
-/* Lists of sizes have no blocks for products so thin: most of their tiles would be empty. */
+/* Lists of sizes have no blocks for products so thin, or of which so much of the last tiles would
+ * be empty. */
 static bool is_thin(const wfi_matmul_problem *p)
 {
-    return p->m < 64 || p->n < 128;
+    return p->m < 64 || p->n < 128 ||
+           wfi_matmul_tile_count(p, 64, 128) * 64 * 128 >
+               MOST_EMPTY * (double)p->m * (double)p->n * (double)p->batch;
 }
 
 bool wfi_matmul_times_tiles(const wfi_point *point)
@@ -216,7 +221,7 @@ void wfi_matmul_tile_terms(const wfi_point *point, const wfi_rates *r, double te
         const double left = fmod(g.groups, shared), whole = g.groups / shared;
         g.outputs *= whole;
         g.narrow_outputs *= whole;
-        g.steps = ceil(g.groups * g.steps / shared);
+        g.steps = (g.words > 1 ? 1 : SHARED_STEP) * ceil(g.groups * g.steps / shared);
         g.groups = shared;
         g.held = fmax(g.held, shared / units);
         if (left > 0)
@@ -234,9 +239,12 @@ void wfi_matmul_tile_terms(const wfi_point *point, const wfi_rates *r, double te
     const double bytes = wfi_matmul_least_bytes(point->problem);
     const double memory[WFI_RATES] = {
         [WFI_RATE_START] = 1, [WFI_RATE_MEMORY_BYTE] = WFI_SEEN_MEMORY * bytes};
-    if (bytes >= WFI_LEAST_REVERSED && time_of(r, memory) > time_of(r, terms))
+    if (bytes >= WFI_LEAST_REVERSED) {
+        const bool longer = time_of(r, memory) > time_of(r, terms);
         for (int i = 0; i < WFI_RATES; i++)
-            terms[i] = memory[i] + HIDDEN * terms[i];
+            terms[i] = longer ? memory[i] + HIDDEN * terms[i] : terms[i] + HIDDEN * memory[i];
+        terms[WFI_RATE_START] = 1;
+    }
     if (pack) {
         terms[WFI_RATE_DISPATCH] += 1;
         terms[WFI_RATE_PACK_BYTE] += wfi_matmul_pack_bytes(point, pack);

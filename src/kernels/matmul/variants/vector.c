@@ -432,8 +432,8 @@ static double fit_timed_block(wfi_point *point)
 {
     const bool f32 = point->problem->type == WF_TYPE_F32;
     const size_t first = f32 ? NOT_F32 : 0;
-    const wfi_matmul_blocks timed = {timed_blocks + first, WFI_COUNT(timed_blocks) - first, 2,
-                                     complete_timed};
+    const wfi_matmul_blocks timed = {timed_blocks + first, WFI_COUNT(timed_blocks) - first,
+                                     f32 ? 4 : 2, complete_timed};
     const uint32_t aligned = wfi_matmul_vec4_bits(&point->problem->matmul);
     uint32_t *v = point->values;
     double least = -1;
