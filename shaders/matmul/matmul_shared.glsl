@@ -16,7 +16,7 @@ void write_c4(uint at, ACC4 value)
     if (OUTPUT != 0)
         c_sums4[at] = value;
     else
-        c4[at] = FROM_ACC4(value);
+        c4[at] = TO_STORED4(value);
 #else
     c4[at] = value;
 #endif

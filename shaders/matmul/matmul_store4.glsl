@@ -18,7 +18,7 @@ void store4(uint base, uint row, uint column, ACC4 value)
     value *= push.alpha;
 #ifdef NARROW
     if (BETA != 0)
-        value += push.beta * (OUTPUT != 0 ? c_sums4[at] : TO_ACC4(c4[at]));
+        value += push.beta * (OUTPUT != 0 ? c_sums4[at] : FROM_STORED4(c4[at]));
 #else
     if (BETA != 0)
         value += push.beta * c4[at];
@@ -32,7 +32,7 @@ void store4(uint base, uint row, uint column, ACC4 value)
     if (OUTPUT != 0)
         c_sums4[at] = value;
     else
-        c4[at] = FROM_ACC4(value);
+        c4[at] = TO_STORED4(value);
 #else
     c4[at] = value;
 #endif

@@ -600,6 +600,56 @@ static void infinities_pass_through(void **state)
     }
 }
 
+/* Products of two bf16, which f32 has exactly, are rounded to the nearest bf16, and those in the
+ * middle to the even one, below 2^111; up to the largest, and infinity and NaN. Rows of C are
+ * vectors, which are stored at once, or not. */
+static void bf16_is_rounded_to_nearest_even(void **state)
+{
+    static const wf_constant constants[] = {{"tile_m", 32},  {"tile_n", 32},  {"tile_k", 8},
+                                            {"thread_m", 4}, {"thread_n", 4}, {"lanes_m", 4},
+                                            {"lanes_n", 8}};
+    const wf_tuning tuning = {sizeof tuning, "vector", constants, 7, false, 0};
+    test_random random = {test_seed()};
+    if (!wfi_element_of(WF_TYPE_BF16)->stored(wf_device_caps(*state)))
+        return;
+    for (uint32_t n = 63; n <= 64; n++) {
+        product p = {.params = {.tuning = &tuning, .m = 64, .n = n, .k = 1, .type = WF_TYPE_BF16}};
+        uint32_t ties = 0;
+        make(&p, *state, &random);
+        uint16_t *a = p.host[WF_MATMUL_A], *b = p.host[WF_MATMUL_B];
+        for (uint32_t i = 0; i < 64; i++)
+            a[i] = (uint16_t)(test_random_below(&random, 2) << 15 |
+                              (67 + test_random_below(&random, 124)) << 7 |
+                              test_random_below(&random, 128));
+        for (uint32_t i = 0; i < n; i++)
+            b[i] = (uint16_t)((67 + test_random_below(&random, 124)) << 7 |
+                              test_random_below(&random, 128));
+        a[5] = 0x7f80; /* infinity */
+        a[9] = 0x7fff; /* NaN */
+        for (int i = 0; i < WF_MATMUL_C; i++)
+            assert_int_equal(wf_buffer_write(p.buffers[i], 0, p.host[i], (p.bytes[i] + 3) / 4 * 4),
+                             WF_SUCCESS);
+        run(&p, "rounded");
+        for (uint32_t i = 0; i < 64 * n; i++) {
+            const double left = wf_element_get(WF_TYPE_BF16, a, i / n),
+                         right = wf_element_get(WF_TYPE_BF16, b, i % n);
+            const float exact = (float)(left * right);
+            uint32_t bits;
+            uint16_t wanted;
+            memcpy(&bits, &exact, sizeof bits);
+            const bool tie = (bits & 0xffff) == 0x8000, large = fabsf(exact) >= 0x1p111f;
+            ties += tie && !large;
+            wf_element_set(WF_TYPE_BF16, &wanted, 0, exact);
+            if (isnan(exact))
+                assert_true(isnan(wf_element_get(WF_TYPE_BF16, p.result, i)));
+            else if (!tie || !large)
+                assert_int_equal(((const uint16_t *)p.result)[i], wanted);
+        }
+        assert_true(ties > 0);
+        discard(&p);
+    }
+}
+
 static void refuse(wf_device *device, const wf_matmul_params *params, wf_result code,
                    const char *word)
 {
@@ -647,6 +697,7 @@ int main(void)
         cmocka_unit_test(elements_are_stored_side_by_side),
         cmocka_unit_test(f64_is_copied),
         cmocka_unit_test(infinities_pass_through),
+        cmocka_unit_test(bf16_is_rounded_to_nearest_even),
         cmocka_unit_test(says_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
