@@ -194,12 +194,14 @@ static const slot *marked(wf_queue *q, uint64_t number)
     return NULL;
 }
 
-/* Its fence tells the end, too. */
-static wf_result wait_mark(wf_queue *q, const slot *s)
+/* Waits for a submission, the oldest one, or for what is before the mark of any; one that the
+ * application no longer waits for goes on. */
+static wf_result wait_slot(wf_queue *q, const slot *s, bool for_mark)
 {
     wf_device *device = q->device;
     VkResult vk;
-    while ((vk = wfi_wait_event(device, s->event, s->fence, ASK_NANOSECONDS)) == VK_TIMEOUT) {
+    while ((vk = for_mark ? wfi_wait_event(device, s->event, s->fence, ASK_NANOSECONDS)
+                          : wfi_wait_for(device, s->fence, ASK_NANOSECONDS)) == VK_TIMEOUT) {
         wf_result result = wfi_device_goes_on(device);
         if (result != WF_SUCCESS)
             return result;
@@ -208,30 +210,18 @@ static wf_result wait_mark(wf_queue *q, const slot *s)
         wfi_mutex_lock(&device->queue_lock);
         wfi_settle(device, s->fence);
         wfi_mutex_unlock(&device->queue_lock);
-    } else {
-        note_end(q, s->mark);
     }
-    return wfi_check_vk(&device->log, vk, "waiting for an event");
+    if (!for_mark)
+        retire(q);
+    else if (vk >= VK_SUCCESS)
+        note_end(q, s->mark);
+    return wfi_check_vk(&device->log, vk,
+                        for_mark ? "waiting for an event" : "waiting for a submission");
 }
 
-/* Waits for the oldest submission; one that the application no longer waits for goes on. */
 static wf_result wait_oldest(wf_queue *q)
 {
-    wf_device *device = q->device;
-    const slot *s = slot_of(q, q->waited);
-    VkResult vk;
-    while ((vk = wfi_wait_for(device, s->fence, ASK_NANOSECONDS)) == VK_TIMEOUT) {
-        wf_result result = wfi_device_goes_on(device);
-        if (result != WF_SUCCESS)
-            return result;
-    }
-    if (vk < VK_SUCCESS) {
-        wfi_mutex_lock(&device->queue_lock);
-        wfi_settle(device, s->fence);
-        wfi_mutex_unlock(&device->queue_lock);
-    }
-    retire(q);
-    return wfi_check_vk(&device->log, vk, "waiting for a submission");
+    return wait_slot(q, slot_of(q, q->waited), false);
 }
 
 /* What is gathered is not executed after a failure. */
@@ -305,7 +295,7 @@ static wf_result wait_all(wf_queue *q, uint64_t number)
     wf_result result = q->prepares && submitted ? WF_SUCCESS : submit(q);
     while (result == WF_SUCCESS && q->waited < q->submitted && q->ended < number) {
         const slot *s = marked(q, number);
-        result = s ? wait_mark(q, s) : wait_oldest(q);
+        result = s ? wait_slot(q, s, true) : wait_oldest(q);
     }
     if (q->waited == q->submitted && !q->gathered)
         q->ended = q->given;
