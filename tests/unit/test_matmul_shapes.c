@@ -381,7 +381,7 @@ static void short_sums_have_short_loops(void **state)
     assert_int_equal(shallow.values[MATMUL_ID_TILE_K], 8);
 }
 
-/* Stream-K of deeper tiles, too. */
+/* Work-groups share tiles of 16 steps by stream-K, too. */
 static void deep_tiles_are_shared(void **state)
 {
     (void)state;

@@ -964,10 +964,11 @@ WF_API wf_result wf_queue_drop(wf_queue *queue);
 /* The next execution goes without a barrier before it: it may run beside those that were given
  * since the last one that had a barrier. */
 WF_API wf_result wf_queue_beside(wf_queue *queue);
-/* A wait for what was given so far returns when it has ended, also where more is given behind it in
- * the same submission. A submission has one such mark; where it has one already, or the device has
- * no VkEvents, what is gathered is submitted, and in place of that what was prepared gives
- * WF_NOT_READY: it can only be waited for with what is given behind it. */
+/* Lets a wait for what was given so far return as soon as that has ended, also where more is given
+ * behind it in the same submission. A submission has at most one mark. Where it has one already, or
+ * the device has no VkEvents, this submits what is gathered; between wf_queue_prepare and
+ * wf_queue_submit, when nothing else submits, it returns WF_NOT_READY instead, and what was given
+ * ends, for a wait, with its submission. */
 WF_API wf_result wf_queue_mark(wf_queue *queue);
 /* Submits what is gathered. Does not wait. */
 WF_API wf_result wf_queue_submit(wf_queue *queue);

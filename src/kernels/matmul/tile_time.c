@@ -15,7 +15,7 @@
 #include "kernels/matmul/tile.h"
 
 #define MANY_TILES 6    /* of 64 x 128, for a compute unit */
-#define MOST_EMPTY 1.25 /* times the elements of C, of which such tiles may have room */
+#define MOST_EMPTY 1.25 /* times the elements of C that such tiles may have room for */
 #define WAVE 32.0       /* work-items of a subgroup that a scheduler takes turns with */
 #define MOST_SPLIT_K 64
 #define LEAST_STEPS 64    /* of the sum, in each of split_k parts */

@@ -93,8 +93,8 @@ static uint32_t tile_n(const wfi_point *point)
 #define MOST_WIDENED 40 /* elements of B kept (bench/notes/matmul.md#outer-f16) */
 #define MOST_ITEMS 256
 #define LOADS 2 /* for which a work-group waits, one after the other: columns, rows */
-/* Bytes whose loading takes as long as that of an element where work-items side by side read rows
- * of memory each; not in f64, which this made no better (bench/notes/matmul.md#choices). */
+/* An element takes as long to load as this many bytes where work-items side by side read different
+ * rows of memory. f64 is left out: its choices were no better (bench/notes/matmul.md#choices). */
 #define APART_BYTES 16
 
 static uint32_t registers(const wfi_point *point)

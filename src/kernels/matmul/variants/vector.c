@@ -386,9 +386,9 @@ static const wfi_matmul_block timed_blocks[] = {
 };
 #define NOT_F32 1 /* of them: the first takes longer than it is predicted */
 
-/* Of sums so short, in f32, the last two blocks are tried where they add fewer steps behind the
- * end, and small blocks are faster in loops that load nothing ahead, which are shorter
- * (bench/notes/matmul.md#choices). */
+/* For sums of at most SHALLOW_STEPS in f32 the last two blocks are tried where they take fewer
+ * steps past the sum's end; up to NOT_AHEAD_STEPS small blocks load nothing ahead, since their
+ * loops are shorter then (bench/notes/matmul.md#choices). */
 #define SHALLOW_STEPS WFI_SHORT_SUM
 #define NOT_AHEAD_STEPS 128
 
