@@ -21,19 +21,31 @@ static uint32_t queue_families(const wfi_instance *instance, VkPhysicalDevice de
     return count;
 }
 
+/* Timestamps before all, and then a family for such work alone. */
+static bool is_better(const VkQueueFamilyProperties *a, const VkQueueFamilyProperties *than)
+{
+    const bool stamps = a->timestampValidBits > 0, graphics = a->queueFlags & VK_QUEUE_GRAPHICS_BIT;
+    if (stamps != (than->timestampValidBits > 0))
+        return stamps;
+    return !graphics && (than->queueFlags & VK_QUEUE_GRAPHICS_BIT);
+}
+
+uint32_t wfi_best_queue_family(const VkQueueFamilyProperties *families, uint32_t count)
+{
+    uint32_t best = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++)
+        if ((families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) &&
+            (best == UINT32_MAX || is_better(&families[i], &families[best])))
+            best = i;
+    return best;
+}
+
 uint32_t wfi_caps_queue_family(const wfi_instance *instance, VkPhysicalDevice device,
                                uint32_t *timestamp_valid_bits)
 {
     VkQueueFamilyProperties families[MAX_QUEUE_FAMILIES];
-    const uint32_t count = queue_families(instance, device, families);
-    uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        if (!(families[i].queueFlags & VK_QUEUE_COMPUTE_BIT))
-            continue;
-        if (best == UINT32_MAX ||
-            (families[best].timestampValidBits == 0 && families[i].timestampValidBits > 0))
-            best = i;
-    }
+    const uint32_t count = queue_families(instance, device, families),
+                   best = wfi_best_queue_family(families, count);
     *timestamp_valid_bits = best == UINT32_MAX ? 0 : families[best].timestampValidBits;
     return best;
 }

@@ -40,8 +40,11 @@ bool wfi_shape_multiplies(const wf_cooperative_shape *shape, uint32_t factor, ui
 const wf_cooperative_shape *wfi_caps_shape(const wf_caps *caps, uint32_t factor, uint32_t sum,
                                            uint32_t m, uint32_t n, uint32_t k);
 
-/* The queue family that wavefit uses: compute, with timestamps where there is a choice.
- * UINT32_MAX: the device has no compute queue. */
+/* The queue family that wavefit uses: compute, with timestamps where there is a choice, and without
+ * graphics where there still is one: an H100 takes 5 us more for each further submission to such a
+ * family, and 14 to the one with both. UINT32_MAX: there is none with compute. */
+uint32_t wfi_best_queue_family(const VkQueueFamilyProperties *families, uint32_t count);
+/* The same of a device, and its timestamp bits. */
 uint32_t wfi_caps_queue_family(const wfi_instance *instance, VkPhysicalDevice device,
                                uint32_t *timestamp_valid_bits);
 

@@ -41,13 +41,15 @@ static void close_streams(void *owner)
 
 wf_result wfi_part_passes_open(wf_device *device, bool beside, wfi_part_passes *p)
 {
-    const wfi_stream_queue late =
+    /* Others wait for the first part. The side queue is of the family with graphics where there are
+     * two, whose work goes before what the other one has not begun (an H100). */
+    const wfi_stream_queue early =
         beside && device->works_beside ? WFI_STREAM_KERNELS : WFI_STREAM_FIRST;
     *p = (wfi_part_passes){.device = device};
     wfi_object_enlist(device, &p->object, close_streams, p);
-    wf_result result = wfi_stream_open(device, WFI_STREAM_FIRST, &p->early);
+    wf_result result = wfi_stream_open(device, early, &p->early);
     if (result == WF_SUCCESS)
-        result = wfi_stream_open(device, late, &p->late);
+        result = wfi_stream_open(device, WFI_STREAM_FIRST, &p->late);
     if (result == WF_SUCCESS && device->works_beside)
         result = wfi_stream_open(device, WFI_STREAM_COPIES, &p->copies);
     return result;
@@ -115,7 +117,7 @@ static wf_result submit_rest(wfi_part_passes *p, const wfi_pass_parts *parts)
 {
     kernels rest = {parts, p->device, false};
     const wfi_stream_links links = {.signal = p->rest};
-    if (p->late.queue == WFI_STREAM_FIRST)
+    if (p->late.queue == p->early.queue)
         return wfi_stream_submit_beside(&p->late, parts->late, parts->user);
     const wf_result result = wfi_stream_submit_linked(&p->late, &links, record_rest, &rest);
     p->rest_signalled = result == WF_SUCCESS;
