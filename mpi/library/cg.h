@@ -55,6 +55,7 @@ typedef struct wfi_mpi_cg {
     wf_buffer *rest_sums;
     uint64_t rest_sums_at, rest_count;
     bool preparing, prepared; /* what an iteration begins with: is being recorded, is recorded */
+    uint64_t written;         /* number of the last execution that updates u */
     bool behind;              /* the last piece of the update is still to be given */
     uint64_t busy;            /* number of that piece; 0: there is none */
     bool summing;             /* the sums are given, too: no halo is waited for */

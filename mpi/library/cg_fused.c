@@ -23,8 +23,8 @@ static void find_sizes(wfi_mpi_cg *c)
     c->rest = m->sum_count && !m->boundary_rows ? 0 : m->y.length - c->rest_at;
 }
 
-/* Whether the update takes so long that an exchange can hide behind it. WAVEFIT_MPI_PIECES says
- * otherwise: 0 never, 1 always. */
+/* Whether the update, and the product all the more, take so long that an exchange can hide behind
+ * them. WAVEFIT_MPI_PIECES says otherwise: 0 never, 1 always. */
 static bool is_long(const wfi_mpi_cg *c)
 {
     const char *asked = getenv("WAVEFIT_MPI_PIECES");
@@ -49,7 +49,7 @@ static void cut(wfi_mpi_cg *c)
     const uint64_t wanted = MEANWHILE * (uint64_t)m->sent.total / unit + 1;
     c->pieces[0].count = m->y.length;
     c->piece_count = 1;
-    if (!m->sum_count || units < 2 || !is_long(c) || !sends_boundary(m))
+    if (!m->sum_count || units < 2 || m->aside || !is_long(c) || !sends_boundary(m))
         return;
     const uint32_t middle = (uint32_t)(wanted < units / 2 ? wanted : units / 2) * unit;
     c->pieces[0].first = m->boundary_at;
@@ -142,8 +142,12 @@ wf_result wfi_mpi_cg_open_fused(wfi_mpi_cg *c, const void *r)
     if (m->y.count == 0)
         return WF_SUCCESS;
     find_sizes(c);
+    wf_result result = WF_SUCCESS;
+    if (m->inside && m->peer_count && is_long(c))
+        result = wfi_mpi_matrix_aside(c->matrix);
     cut(c);
-    wf_result result = make_plans(c);
+    if (result == WF_SUCCESS)
+        result = make_plans(c);
     if (result == WF_SUCCESS)
         result = make_buffers(c);
     if (result == WF_SUCCESS && wfi_cg_has_u(c))

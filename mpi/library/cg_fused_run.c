@@ -73,23 +73,17 @@ static wf_result pack(wfi_mpi_cg *c)
     return note(c, wfi_mpi_product_pack(c->matrix, place_of_u(c)));
 }
 
+static wf_result mark(wfi_mpi_cg *c)
+{
+    if (c->failure != WF_SUCCESS)
+        return c->failure;
+    return note(c, wf_queue_mark(c->matrix->queue));
+}
+
 static void submit(wfi_mpi_cg *c)
 {
     if (c->failure == WF_SUCCESS)
         c->failure = wf_queue_submit(c->matrix->queue);
-}
-
-void wfi_mpi_cg_warm_fused(wfi_mpi_cg *c)
-{
-    for (int n = 0; n < c->piece_count; n++)
-        run_step(c, WF_CG_STEP_START, n, NULL);
-}
-
-void wfi_mpi_cg_start_fused(wfi_mpi_cg *c)
-{
-    wfi_mpi_cg_warm_fused(c);
-    pack(c);
-    submit(c);
 }
 
 /* The last piece of several needs none of the others. */
@@ -108,6 +102,24 @@ static wf_result give_inside(wfi_mpi_cg *c)
     return note(c, wfi_mpi_product_inside(c->matrix, place_of_u(c), place_of_w(c)));
 }
 
+void wfi_mpi_cg_warm_fused(wfi_mpi_cg *c)
+{
+    for (int n = 0; n < c->piece_count; n++)
+        run_step(c, WF_CG_STEP_START, n, &c->written);
+}
+
+void wfi_mpi_cg_start_fused(wfi_mpi_cg *c)
+{
+    if (c->failure == WF_SUCCESS)
+        c->failure = wf_queue_hold(c->matrix->queue);
+    wfi_mpi_cg_warm_fused(c);
+    if (!c->matrix->aside)
+        pack(c);
+    else if (mark(c) == WF_SUCCESS)
+        give_inside(c);
+    submit(c);
+}
+
 /* The boundary needs no sums, nor do these need it. */
 static wf_result give_sums(wfi_mpi_cg *c)
 {
@@ -118,13 +130,6 @@ static wf_result give_sums(wfi_mpi_cg *c)
         result = run_sum(c, n);
     }
     return result == WF_SUCCESS ? run_step(c, WF_CG_STEP_REST, 0, &c->summing_last) : result;
-}
-
-static wf_result mark(wfi_mpi_cg *c)
-{
-    if (c->failure != WF_SUCCESS)
-        return c->failure;
-    return note(c, wf_queue_mark(c->matrix->queue));
 }
 
 /* What goes in one submission with the update and with what is gathered for the neighbours, as much
@@ -149,8 +154,8 @@ static wf_result give_update(wfi_mpi_cg *c)
     c->busy = 0;
     c->behind = c->piece_count > 1;
     c->summing = false;
-    wf_result result = run_step(c, WF_CG_STEP_UPDATE, 0, NULL);
-    if (result == WF_SUCCESS)
+    wf_result result = run_step(c, WF_CG_STEP_UPDATE, 0, &c->written);
+    if (result == WF_SUCCESS && !c->matrix->aside)
         result = pack(c);
     if (result == WF_SUCCESS && c->piece_count > 1) {
         go_beside(c);
@@ -207,8 +212,11 @@ void wfi_mpi_cg_complete_fused(wfi_mpi_cg *c)
 void wfi_mpi_cg_product_fused(wfi_mpi_cg *c, wf_mpi_times *times)
 {
     wfi_mpi_cg_complete_fused(c);
-    c->failure = wfi_mpi_product_multiply(c->matrix, place_of_u(c), place_of_w(c), c->busy,
-                                          c->failure, times);
+    c->failure = c->matrix->aside
+                     ? wfi_mpi_product_exchange(c->matrix, place_of_u(c), place_of_w(c), c->written,
+                                                c->failure, times)
+                     : wfi_mpi_product_multiply(c->matrix, place_of_u(c), place_of_w(c), c->busy,
+                                                c->failure, times);
     if (!c->summing) {
         give_sums(c);
         mark(c);

@@ -163,6 +163,7 @@ void wf_mpi_matrix_destroy(wf_mpi_matrix **handle)
     wf_mpi_matrix *m = handle ? *handle : NULL;
     if (!m)
         return;
+    wf_queue_destroy(&m->aside);
     wf_queue_destroy(&m->queue);
     wf_plan_destroy(&m->inside);
     wf_plan_destroy(&m->boundary);

@@ -69,6 +69,8 @@ struct wf_mpi_matrix {
     uint32_t sum_count;
     wf_buffer *sum_buffer;
     wf_queue *queue;
+    /* Packs, and takes halos, beside the inside (wfi_mpi_matrix_aside); NULL: `queue` does. */
+    wf_queue *aside;
     uint64_t packed;      /* number of the execution that last packed; 0: none */
     uint64_t unpacked;    /* of the one that last read received.buffer; 0: none */
     bool inside_given;    /* of the product that is being made */
@@ -124,6 +126,10 @@ wf_result wfi_mpi_place_read(const wf_mpi_matrix *m, const wfi_layout *layout, w
 wf_result wfi_mpi_product(wf_mpi_matrix *m, wfi_place x, wfi_place y, wf_result own,
                           wf_mpi_times *times);
 
+/* Has a second queue of the device exchange elements, where it has one, for products whose inside
+ * takes longer than that. */
+wf_result wfi_mpi_matrix_aside(wf_mpi_matrix *m);
+
 /* The parts of a product, between which a caller gives other work. The first one gives the packing
  * of what others need of x to the queue, to be submitted by the caller, who may give the inside
  * behind it (wf_queue_mark). Where it is not given, the last one does so at once, or, where `busy`
@@ -132,6 +138,10 @@ wf_result wfi_mpi_product(wf_mpi_matrix *m, wfi_place x, wfi_place y, wf_result 
 wf_result wfi_mpi_product_pack(wf_mpi_matrix *m, wfi_place x);
 wf_result wfi_mpi_product_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y);
 wf_result wfi_mpi_product_multiply(wf_mpi_matrix *m, wfi_place x, wfi_place y, uint64_t busy,
+                                   wf_result own, wf_mpi_times *times);
+/* The same of a matrix with `aside`, whose inside the caller has given, in place of the packing and
+ * all behind it: once the execution `written` has ended, x is there. */
+wf_result wfi_mpi_product_exchange(wf_mpi_matrix *m, wfi_place x, wfi_place y, uint64_t written,
                                    wf_result own, wf_mpi_times *times);
 
 #endif

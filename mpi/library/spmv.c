@@ -62,6 +62,12 @@ static wf_result end_exchange(wf_mpi_matrix *m, bool came, wf_result own)
     return own;
 }
 
+/* What exchanges elements. */
+static wf_queue *exchanging(const wf_mpi_matrix *m)
+{
+    return m->aside ? m->aside : m->queue;
+}
+
 wf_result wfi_mpi_product_pack(wf_mpi_matrix *m, wfi_place x)
 {
     wf_bindings bindings = {.size = sizeof bindings};
@@ -74,7 +80,7 @@ wf_result wfi_mpi_product_pack(wf_mpi_matrix *m, wfi_place x)
                      .offset = x.offset,
                      .bytes = m->x.length * (uint64_t)wf_type_size(m->type)};
     bindings.items[WF_SPMV_Y] = wfi_mpi_packed(m);
-    return wf_queue_run(m->queue, m->pack, &bindings, &m->packed);
+    return wf_queue_run(exchanging(m), m->pack, &bindings, &m->packed);
 }
 
 wf_result wfi_mpi_product_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y)
@@ -113,18 +119,25 @@ static wf_result give_unpack(wf_mpi_matrix *m, wf_plan *plan, const wfi_peer *pe
                          .bytes = peer->offer.total * real};
     bindings.items[WF_SPMV_Y] = (wf_binding){
         .buffer = x.buffer, .offset = x.offset + m->x.length * real + at, .bytes = count * real};
-    wf_result result = *beside ? wf_queue_beside(m->queue) : WF_SUCCESS;
+    wf_result result = *beside ? wf_queue_beside(exchanging(m)) : WF_SUCCESS;
     *beside = true;
-    return result == WF_SUCCESS ? wf_queue_run(m->queue, plan, &bindings, &m->unpacked) : result;
+    return result == WF_SUCCESS ? wf_queue_run(exchanging(m), plan, &bindings, &m->unpacked)
+                                : result;
+}
+
+static wf_result give_unpacks(wf_mpi_matrix *m, wfi_place x, bool *beside)
+{
+    wf_result result = give_unpack(m, m->unpack, NULL, x, beside);
+    for (int n = 0; n < m->peer_count && result == WF_SUCCESS; n++)
+        result = give_unpack(m, m->peers[n].unpack, &m->peers[n], x, beside);
+    return result;
 }
 
 /* Neither the inside needs the halo, nor the halo the inside. */
 static wf_result give_halo(wf_mpi_matrix *m, wfi_place x, wfi_place y)
 {
     bool beside = m->inside_given;
-    wf_result result = give_unpack(m, m->unpack, NULL, x, &beside);
-    for (int n = 0; n < m->peer_count && result == WF_SUCCESS; n++)
-        result = give_unpack(m, m->peers[n].unpack, &m->peers[n], x, &beside);
+    wf_result result = give_unpacks(m, x, &beside);
     if (result == WF_SUCCESS && beside && m->inside && !m->inside_given)
         result = wf_queue_beside(m->queue);
     return result == WF_SUCCESS ? wfi_mpi_product_inside(m, x, y) : result;
@@ -154,7 +167,7 @@ static wf_result submit_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y)
 static wf_result wait_for_pack(wf_mpi_matrix *m)
 {
     const uint64_t last = m->packed ? m->packed : m->received.total ? m->unpacked : 0;
-    return last ? wf_queue_wait(m->queue, last) : WF_SUCCESS;
+    return last ? wf_queue_wait(exchanging(m), last) : WF_SUCCESS;
 }
 
 /* Whether all messages have come before the device has ended `busy`. */
@@ -167,6 +180,16 @@ static bool comes_in_time(wf_mpi_matrix *m, uint64_t busy)
     m->waits++;
     m->late += !came;
     return came;
+}
+
+/* All has come by now. */
+static void note_exchange(wf_mpi_times *times, double start, double packed)
+{
+    const double all_came = MPI_Wtime();
+    wfi_trace(times, WF_MPI_STAGE_HALO, start, packed);
+    wfi_trace(times, WF_MPI_STAGE_WAIT, packed, all_came);
+    times->halo += packed - start;
+    times->wait += all_came - packed;
 }
 
 wf_result wfi_mpi_product_multiply(wf_mpi_matrix *m, wfi_place x, wfi_place y, uint64_t busy,
@@ -187,16 +210,63 @@ wf_result wfi_mpi_product_multiply(wf_mpi_matrix *m, wfi_place x, wfi_place y, u
             own = submit_inside(m, x, y);
     }
     own = end_exchange(m, came, own);
-    const double all_came = MPI_Wtime();
-    wfi_trace(times, WF_MPI_STAGE_HALO, start, packed);
-    wfi_trace(times, WF_MPI_STAGE_WAIT, packed, all_came);
-    times->halo += packed - start;
-    times->wait += all_came - packed;
+    note_exchange(times, start, packed);
     if (own == WF_SUCCESS)
         own = wf_queue_hold(m->queue);
     if (own == WF_SUCCESS)
         own = give_halo(m, x, y);
     m->inside_given = false;
+    return own == WF_SUCCESS ? give_boundary(m, x, y) : own;
+}
+
+wf_result wfi_mpi_matrix_aside(wf_mpi_matrix *m)
+{
+    const wf_result result = wf_queue_create_beside(m->device, &m->aside);
+    return result == WF_ERROR_UNSUPPORTED ? WF_SUCCESS : result;
+}
+
+/* Submits what was given aside, and waits for it. */
+static wf_result end_aside(wf_mpi_matrix *m, wf_result result, const uint64_t *last)
+{
+    if (result == WF_SUCCESS)
+        result = wf_queue_mark(m->aside);
+    return result == WF_SUCCESS && *last ? wf_queue_wait(m->aside, *last) : result;
+}
+
+static wf_result pack_aside(wf_mpi_matrix *m, wfi_place x, uint64_t written)
+{
+    wf_result result = wf_queue_wait(m->queue, written);
+    if (result == WF_SUCCESS)
+        result = wf_queue_hold(m->aside);
+    if (result == WF_SUCCESS)
+        result = wfi_mpi_product_pack(m, x);
+    return end_aside(m, result, &m->packed);
+}
+
+static wf_result take_aside(wf_mpi_matrix *m, wfi_place x)
+{
+    bool beside = false;
+    wf_result result = wf_queue_hold(m->aside);
+    if (result == WF_SUCCESS)
+        result = give_unpacks(m, x, &beside);
+    return end_aside(m, result, &m->unpacked);
+}
+
+wf_result wfi_mpi_product_exchange(wf_mpi_matrix *m, wfi_place x, wfi_place y, uint64_t written,
+                                   wf_result own, wf_mpi_times *times)
+{
+    const double start = MPI_Wtime();
+    if (own == WF_SUCCESS)
+        own = pack_aside(m, x, written);
+    const double packed = MPI_Wtime();
+    begin_exchange(m, own);
+    own = end_exchange(m, false, own);
+    if (own == WF_SUCCESS)
+        own = take_aside(m, x);
+    note_exchange(times, start, packed);
+    m->inside_given = false;
+    if (own == WF_SUCCESS)
+        own = wf_queue_hold(m->queue);
     return own == WF_SUCCESS ? give_boundary(m, x, y) : own;
 }
 

@@ -492,6 +492,22 @@ static void test_ends(wf_device *device)
     expects_errors = false;
 }
 
+/* Halos that a second queue packs and takes beside the inside, as those of large systems are; here
+ * it is the first one, in as many submissions. */
+static void test_aside(const wf_device_params *params, const test_system *s, wf_type type)
+{
+    wf_device *device = NULL;
+    setenv("WAVEFIT_SIDE_QUEUES", "1", 1);
+    setenv("WAVEFIT_MPI_PIECES", "1", 1);
+    CHECK(wf_device_create(params, &device) == WF_SUCCESS, "device %s", params->selector);
+    test_solve(device, s, type, WF_PRECONDITION_NONE, false, &fused);
+    test_solve(device, s, type, WF_PRECONDITION_JACOBI, false, &fused);
+    test_solve(device, s, type, WF_PRECONDITION_NONE, false, NULL);
+    wf_device_destroy(&device);
+    unsetenv("WAVEFIT_MPI_PIECES");
+    unsetenv("WAVEFIT_SIDE_QUEUES");
+}
+
 int main(int argc, char **argv)
 {
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64};
@@ -528,6 +544,7 @@ int main(int argc, char **argv)
             test_solve(device, &systems[0], types[t], WF_PRECONDITION_NONE, false, &fused);
             test_solve(device, &systems[0], types[t], WF_PRECONDITION_JACOBI, false, &fused);
             unsetenv("WAVEFIT_MPI_PIECES");
+            test_aside(&params, &systems[0], types[t]);
         }
         test_solve(device, &systems[0], types[t], WF_PRECONDITION_NONE, true, NULL);
         test_solve(device, &systems[0], types[t], WF_PRECONDITION_JACOBI, true, NULL);

@@ -87,12 +87,13 @@ lost 12 3 1
 [ "$brief" ] || lost 30 3 1
 
 # An iteration is one submission, or two where a halo is waited for, with any pieces of the update;
-# three where the driver makes no events.
-submits() { # A_RANK RANKS PIECES FAULT
+# three where the driver makes no events; and two more to a queue that exchanges halos beside it.
+submits() { # A_RANK RANKS PIECES FAULT [ASIDE]
     local counts=$work/counts
     rm -f "$counts"
     WAVEFIT_MPI_PIECES=$3 succeeds 'converged after' -n "$2" \
-        env "VK_DRIVER_FILES=$faulty_icd" "WAVEFIT_FAULTY_COUNT=$counts" "WAVEFIT_FAULTY=$4" \
+        env ${5:+WAVEFIT_SIDE_QUEUES=1} "VK_DRIVER_FILES=$faulty_icd" \
+        "WAVEFIT_FAULTY_COUNT=$counts" "WAVEFIT_FAULTY=$4" \
         "$tool" cg --poisson27 12 --type f64
     python3 - "$1" <<'END' || bad "not $1 submissions an iteration: $2 ranks, pieces $3, '$4'"
 import re, sys
@@ -107,6 +108,7 @@ if [ -f "$faulty_icd" ] && [ -z "$brief" ]; then
     submits 2 2 0 ''
     submits 2 2 1 ''
     submits 3 2 1 'vkCreateEvent 1 -2'
+    submits 4 2 1 '' aside
     fails 1 'DEVICE_LOST' -n 1 env "VK_DRIVER_FILES=$faulty_icd" \
         'WAVEFIT_FAULTY=vkGetEventStatus 9 -4' "$tool" cg --poisson27 8 : \
         -n 1 "$tool" cg --poisson27 8

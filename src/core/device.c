@@ -156,6 +156,8 @@ static void choose_side_queues(wf_device *device)
         device->sides[i].family = has ? families[i] : device->queue_family;
         device->works_beside |= has;
     }
+    device->kernels_beside =
+        device->sides[WFI_SIDE_KERNELS].family != device->queue_family || (asked && !never);
 }
 
 uint32_t wfi_device_families(const wf_device *device, uint32_t families[WFI_MOST_FAMILIES])

@@ -1,4 +1,4 @@
-/* Executions that are submitted to the device's own queue without waiting for them (wf_queue). */
+/* Executions that are submitted without waiting for them (wf_queue). */
 
 #include "core/command.h"
 #include "core/heap.h"
@@ -25,6 +25,7 @@ typedef struct slot {
 struct wf_queue {
     wfi_object object;
     wf_device *device;
+    wfi_side_queue on; /* the device's own or one beside it */
     VkCommandPool pool;
     slot slots[SLOTS];
     uint64_t submitted, waited; /* submissions so far; the n-th uses slot n % SLOTS */
@@ -108,7 +109,7 @@ static void close_queue(void *owner)
     q->recording = false;
 }
 
-static wf_result create(wf_device *device, wf_queue **out)
+static wf_result create(wf_device *device, bool beside, wf_queue **out)
 {
     if (!device || !out)
         return wfi_fail(device ? &device->log : NULL, WF_ERROR_INVALID_ARGUMENT,
@@ -119,13 +120,17 @@ static wf_result create(wf_device *device, wf_queue **out)
     if (!device->queue)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_device_adopt was given no queue: wavefit cannot run anything itself");
+    if (beside && !device->kernels_beside)
+        return WF_ERROR_UNSUPPORTED; /* an answer, of which the log has nothing */
     wf_queue *q = wfi_calloc(1, sizeof *q);
     if (!q)
         return wfi_no_memory(&device->log);
+    q->on = beside ? device->sides[WFI_SIDE_KERNELS]
+                   : (wfi_side_queue){device->queue, device->queue_family};
     const VkCommandPoolCreateInfo pool = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
-        .queueFamilyIndex = device->queue_family,
+        .queueFamilyIndex = q->on.family,
     };
     q->device = device;
     q->no_events = !device->has_events;
@@ -148,7 +153,13 @@ static wf_result create(wf_device *device, wf_queue **out)
 wf_result wf_queue_create(wf_device *device, wf_queue **out)
 {
     const wfi_heap outer = wfi_heap_enter_device(device);
-    return wfi_heap_leave(outer, create(device, out));
+    return wfi_heap_leave(outer, create(device, false, out));
+}
+
+wf_result wf_queue_create_beside(wf_device *device, wf_queue **out)
+{
+    const wfi_heap outer = wfi_heap_enter_device(device);
+    return wfi_heap_leave(outer, create(device, true, out));
 }
 
 static void note_end(wf_queue *q, uint64_t number)
@@ -248,7 +259,7 @@ static wf_result submit(wf_queue *q)
     wfi_mutex_lock(&device->queue_lock);
     VkResult vk = device->fn.vkResetFences(device->vk, 1, &s->fence);
     if (vk >= VK_SUCCESS)
-        vk = wfi_submit(device, &info, s->fence);
+        vk = wfi_submit_to(device, q->on.vk, &info, s->fence);
     wfi_mutex_unlock(&device->queue_lock);
     s->last = q->given;
     q->submitted += vk >= VK_SUCCESS;

@@ -279,6 +279,44 @@ static void the_next_sees_those_beside(void **state)
     close_pair(&p);
 }
 
+/* What an execution of one queue leaves, one of the other reads once the host has waited, by a mark
+ * with more behind it, too. WAVEFIT_SIDE_QUEUES=1 has the second queue go to the first. */
+static void a_second_queue_sees_what_was_waited_for(void **state)
+{
+    wf_device *device = *state;
+    wf_queue *second = NULL, *queues[2];
+    pair p, other;
+    double a = 0, b = 1; /* of buffers 0 and 1 */
+    const wf_result made = wf_queue_create_beside(device, &second);
+    if (!device->kernels_beside) {
+        assert_int_equal(made, WF_ERROR_UNSUPPORTED);
+        assert_null(second);
+        return;
+    }
+    assert_int_equal(made, WF_SUCCESS);
+    open_pair(&p, device);
+    open_pair(&other, device);
+    queues[0] = p.queue;
+    queues[1] = second;
+    for (int i = 0; i < 30; i++) {
+        const bool forth = i % 2 == 0;
+        wf_queue *const q = queues[i / 3 % 2];
+        uint64_t number = 0;
+        assert_int_equal(wf_queue_hold(q), WF_SUCCESS);
+        assert_int_equal(wf_queue_run(q, p.plan, forth ? &p.forth : &p.back, &number), WF_SUCCESS);
+        assert_int_equal(wf_queue_mark(q), WF_SUCCESS);
+        assert_int_equal(wf_queue_run(q, other.plan, &other.forth, NULL), WF_SUCCESS);
+        assert_int_equal(wf_queue_wait(q, number), WF_SUCCESS);
+        *(forth ? &b : &a) = a + b;
+    }
+    wf_queue_destroy(&second);
+    assert_int_equal(wf_queue_wait(p.queue, 0), WF_SUCCESS);
+    all_are(p.buffers[0], (float)a);
+    all_are(p.buffers[1], (float)b);
+    close_pair(&other);
+    close_pair(&p);
+}
+
 /* An execution of several submissions is made by wf_plan_run, in its place. */
 static void long_executions_keep_their_place(void **state)
 {
@@ -421,6 +459,7 @@ int main(void)
         cmocka_unit_test(marks_without_events),
         cmocka_unit_test(too_many_are_not_prepared),
         cmocka_unit_test(the_next_sees_those_beside),
+        cmocka_unit_test(a_second_queue_sees_what_was_waited_for),
         cmocka_unit_test(long_executions_keep_their_place),
         cmocka_unit_test(refusals),
         cmocka_unit_test(a_wait_is_cancelled),

@@ -943,6 +943,12 @@ typedef struct wf_queue wf_queue;
 
 /* Error: WF_ERROR_UNSUPPORTED (an adopted device without a queue). */
 WF_API wf_result wf_queue_create(wf_device *device, wf_queue **out);
+/* The same on a second queue, whose executions run beside those of the first. Nothing orders the
+ * two but the host: what one queue is given may use what an execution of the other did once a wait
+ * for that has returned. What goes in several submissions is made on the device's own queue.
+ * Error: WF_ERROR_UNSUPPORTED, without a word in the log (the device has no second queue for
+ * kernels, or is an adopted one). */
+WF_API wf_result wf_queue_create_beside(wf_device *device, wf_queue **out);
 /* Gives an execution to the queue; *number, which may be NULL, is its number. Blocks where many
  * submissions are under way, and where the execution goes in several submissions or the plan still
  * needs an upload: it is then made by wf_plan_run. The failure of a submission is returned by the
