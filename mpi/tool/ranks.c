@@ -23,9 +23,11 @@ int wfi_rank_worst(int code)
     return most;
 }
 
+/* Cards that were idle while a matrix was handed out came to their full clock after 0.3 to 0.45 s
+ * of work (docs/mpi.md, slow iterations). */
 double wfi_rank_warm_seconds(const wfi_rank *rank)
 {
-    return rank->session.caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU ? 0 : 0.3;
+    return rank->session.caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU ? 0 : 1;
 }
 
 bool wfi_rank_warms(const wfi_rank *rank, double seconds)
