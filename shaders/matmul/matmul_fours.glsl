@@ -8,8 +8,6 @@ const int HALF_A = int(TILE_K * PITCH_A), HALF_B = int(TILE_K * PITCH_B);
 uint to_A[FETCH_A], to_B[FETCH_B]; // where each goes in a half; with EVEN_X the first tells
 // Whether a work-item's elements lie at the same distance, APART_X, from each other in shared
 // memory, so that one address tells where all of them are.
-const uint FIRST_A = (BY_K_A ? TILE_K : TILE_M) / STEP_A;
-const uint FIRST_B = (BY_K_B ? TILE_K : TILE_N) / STEP_B;
 const uint LINES_A = THREADS / FIRST_A, LINES_B = THREADS / FIRST_B;
 const bool EVEN_A = THREADS % FIRST_A == 0 && (!BY_K_A || LINES_A % 4 == 0);
 const bool EVEN_B = THREADS % FIRST_B == 0 && (!BY_K_B || LINES_B % 4 == 0);
@@ -31,11 +29,11 @@ const uint APART_B = BY_K_B ? LINES_B / 4 : LINES_B * PITCH_B;
     void fetch_##X(bool more)                                                                      \
     {                                                                                              \
         uint next = more ? step_##X(TILE_K) : 0;                                                   \
-        [[unroll]] for (uint n = 0; n < FETCH_##X; n++) {                                          \
+        [[unroll]] for (uint n = 0; n < FETCH_##X; n++)                                            \
             if (has_##X(n))                                                                        \
-                read_##X(n, from_##X[n]);                                                          \
+                read_##X(n, source_##X(n));                                                        \
+        [[unroll]] for (uint n = 0; n < BASES_##X; n++)                                            \
             from_##X[n] += next;                                                                   \
-        }                                                                                          \
     }                                                                                              \
     void move_##X(int next)                                                                        \
     {                                                                                              \

@@ -7,14 +7,13 @@
 
 #define BEGUN(X, n, p)
 
-#define DEFINE_OPERAND(X, low, TILE)                                                               \
+#define DEFINE_OPERAND(X, low)                                                                     \
     DEFINE_HAS(X)                                                                                  \
     /* .x along m or n, .y along k */                                                              \
     uvec2 place_##X(uint n)                                                                        \
     {                                                                                              \
         uint item = ITEM + n * THREADS;                                                            \
-        uint first = (BY_K_##X ? TILE_K : TILE) / STEP_##X;                                        \
-        uint fast = item % first * STEP_##X, slow = item / first;                                  \
+        uint fast = item % FIRST_##X * STEP_##X, slow = item / FIRST_##X;                          \
         return BY_K_##X ? uvec2(slow, fast) : uvec2(fast, slow);                                   \
     }                                                                                              \
     DEFINE_READS(X, low)                                                                           \
@@ -22,7 +21,7 @@
     {                                                                                              \
         [[unroll]] for (uint n = 0; n < FETCH_##X; n++)                                            \
             if (has_##X(n))                                                                        \
-                read_##X(n, from_##X[n] + step_##X(k));                                            \
+                read_##X(n, source_##X(n) + step_##X(k));                                          \
     }                                                                                              \
     void keep_##X(uint half_)                                                                      \
     {                                                                                              \
@@ -33,5 +32,5 @@
         }                                                                                          \
     }
 
-DEFINE_OPERAND(A, a, TILE_M)
-DEFINE_OPERAND(B, b, TILE_N)
+DEFINE_OPERAND(A, a)
+DEFINE_OPERAND(B, b)

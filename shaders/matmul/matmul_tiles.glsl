@@ -22,6 +22,21 @@ const uint PITCH_B = TILE_N / 4 + (BY_K_B ? 1 : 0);
 // and the other costs nothing.
 const uint COUNT_A = TILE_M * TILE_K / STEP_A, COUNT_B = TILE_N * TILE_K / STEP_B;
 const uint FETCH_A = (COUNT_A + THREADS - 1) / THREADS, FETCH_B = (COUNT_B + THREADS - 1) / THREADS;
+// The elements, or units of four, of a tile's row in memory.
+const uint FIRST_A = (BY_K_A ? TILE_K : TILE_M) / STEP_A;
+const uint FIRST_B = (BY_K_B ? TILE_K : TILE_N) / STEP_B;
+// Where rows run along m or n, a work-item's loads come from BASES_X places of a row, from the same
+// places SKIPPED_X rows further on, and so on, so that few addresses take registers: with one for
+// each load an H100 held a work-group less (bench/notes/matmul.md#addresses). Where rows run along
+// the sum each load has an address, since the last row stands in for those outside.
+const bool REPEATS_A = (FIRST_A > THREADS ? FIRST_A % THREADS : THREADS % FIRST_A) == 0;
+const bool REPEATS_B = (FIRST_B > THREADS ? FIRST_B % THREADS : THREADS % FIRST_B) == 0;
+const uint BASES_A =
+    BY_K_A || !REPEATS_A ? FETCH_A : FIRST_A > THREADS ? FIRST_A / THREADS : 1;
+const uint BASES_B =
+    BY_K_B || !REPEATS_B ? FETCH_B : FIRST_B > THREADS ? FIRST_B / THREADS : 1;
+const uint SKIPPED_A = FIRST_A > THREADS ? 1 : THREADS / FIRST_A;
+const uint SKIPPED_B = FIRST_B > THREADS ? 1 : THREADS / FIRST_B;
 
 const uint FOURS_A = TILE_SETS * TILE_K * PITCH_A, FOURS_B = TILE_SETS * TILE_K * PITCH_B;
 #ifdef JOINED
@@ -57,7 +72,9 @@ shared ACC4 tile_B[FOURS_B]; // [slice][k][column / 4]
 
 ACC ones_A[FETCH_A], ones_B[FETCH_B];
 ACC4 fours_A[FETCH_A], fours_B[FETCH_B];
-uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first tile, in STEP_X
+// Where the first of them come from behind the first tile, and how far apart the others are, in
+// STEP_X.
+uint from_A[BASES_A], from_B[BASES_B], apart_A, apart_B;
 
 #define DEFINE_HAS(X)                                                                              \
     bool has_##X(uint n)                                                                           \
@@ -90,9 +107,15 @@ uint from_A[FETCH_A], from_B[FETCH_B]; // where each comes from behind the first
             fours_##X[n] = ACC4(0);                                                                \
             if (has_##X(n) && p.y < steps)                                                         \
                 read_##X(n, from);                                                                 \
-            from_##X[n] = more ? from + step_##X(steps) : 0;                                       \
+            if (n < BASES_##X)                                                                     \
+                from_##X[n] = more ? from + step_##X(steps) : 0;                                   \
             BEGUN(X, n, p)                                                                         \
         }                                                                                          \
+        apart_##X = more ? step_##X(SKIPPED_##X) : 0;                                              \
+    }                                                                                              \
+    uint source_##X(uint n)                                                                        \
+    {                                                                                              \
+        return from_##X[n % BASES_##X] + n / BASES_##X * apart_##X;                                \
     }
 // In a loop over n: element n, whose place is p, goes to `at`.
 #define KEEP(X, n, p, at)                                                                          \
