@@ -4,6 +4,8 @@
 // MODULE matmul_stream_k_* TYPES f16 i8 DEFINES STREAM_K REQUIRES cooperative_matrix
 // MODULE matmul_stream_k_* TYPES bf16 DEFINES STREAM_K REQUIRES cooperative_matrix BFLOAT16
 // MODULE matmul_stream_k_f16x2 DEFINES F16X2 STREAM_K REQUIRES cooperative_matrix
+// MODULE matmul_few_steps_* TYPES f16 DEFINES FEW_STEPS REQUIRES cooperative_matrix
+// MODULE matmul_few_steps_* TYPES bf16 DEFINES FEW_STEPS REQUIRES cooperative_matrix BFLOAT16
 #version 450
 #pragma use_vulkan_memory_model
 #extension GL_GOOGLE_include_directive : require
@@ -13,7 +15,9 @@
 // (matmul_f16x2.comp); three of their four products are made, the smaller ones first. STREAM_K:
 // work-groups share tiles (matmul_stream_k.glsl), and the buffer of C holds partial tiles. It is a
 // module of its own: with products and stores called from two places an H100's driver kept the sums
-// in memory, ten times as slow (bench/notes/matmul-matrix-units.md#stream-k).
+// in memory, ten times as slow (bench/notes/matmul-matrix-units.md#stream-k). FEW_STEPS: the steps
+// of the sum that are no whole tile come first, so that a whole tile is loaded beside their
+// products; long sums lose by that order (bench/notes/matmul-matrix-units.md#few-steps).
 #include "matmul_types.glsl"
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_KHR_memory_scope_semantics : require
@@ -80,6 +84,21 @@ const uint OUT_COLUMNS = SUB_N / 4, OUT_PITCH = OUT_COLUMNS + 2, OUT = FRAG_M * 
 void add_products(uint row0, uint column0, uint begin, uint end)
 {
     uint row = block() / SUBS_N * SUB_M, column = block() % SUBS_N * SUB_N;
+#ifdef FEW_STEPS
+    uint first = (end - begin - 1) % TILE_K + 1; // steps, then whole tiles
+    fetch_tail_A(begin, begin + first, row0, push.m);
+    fetch_tail_B(begin, begin + first, column0, push.n);
+    for (uint next = begin + first; next < end + TILE_K; next += TILE_K) {
+        barrier();
+        keep_A();
+        keep_B();
+        barrier();
+        // The last pass loads the last tile again: the whole sum is longer than a tile.
+        fetch_A(min(next, end - TILE_K), end, row0, push.m);
+        fetch_B(min(next, end - TILE_K), end, column0, push.n);
+        multiply(row, column);
+    }
+#else
     uint full = (end - begin) / TILE_K;
     if (full > 0) {
         fetch_A(begin, end, row0, push.m);
@@ -105,6 +124,7 @@ void add_products(uint row0, uint column0, uint begin, uint end)
         barrier();
         multiply(row, column);
     }
+#endif
 }
 
 void accumulate(uint row0, uint column0, uint begin, uint end)

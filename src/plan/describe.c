@@ -31,7 +31,8 @@ bool wfi_kernel_spills(const wf_kernel_info *kernel)
 bool wfi_is_main_kernel(const wfi_point *point, const wfi_spirv *spirv)
 {
     const wf_type type = point->problem->type;
-    return spirv == point->variant->modules[type] || spirv == point->variant->second[type];
+    return spirv == point->variant->modules[type] || spirv == point->variant->second[type] ||
+           spirv == point->variant->few_steps[type];
 }
 
 #define TMU_BYTES 64            /* of a register of 16 lanes, in which V3DV 25.0 tells its spills */

@@ -164,6 +164,7 @@ struct wfi_variant {
     /* Modules of a second kernel that the same parameters specialize, where one module with a
      * constant would not do; NULL: none. */
     const wfi_spirv *second[WF_TYPE_COUNT];
+    const wfi_spirv *few_steps[WF_TYPE_COUNT]; /* likewise, of one whose loop takes few passes */
     uint32_t parameter_count;
     const wfi_parameter *parameters;
     uint32_t constraint_count;

@@ -19,7 +19,8 @@
 extern const wfi_spirv wfi_spv_matmul_emulated_f16, wfi_spv_matmul_emulated_bf16,
     wfi_spv_matmul_emulated_i8, wfi_spv_matmul_emulated_f16x2, wfi_spv_matmul_stream_k_emulated_f16,
     wfi_spv_matmul_stream_k_emulated_bf16, wfi_spv_matmul_stream_k_emulated_i8,
-    wfi_spv_matmul_stream_k_emulated_f16x2;
+    wfi_spv_matmul_stream_k_emulated_f16x2, wfi_spv_matmul_few_steps_emulated_f16,
+    wfi_spv_matmul_few_steps_emulated_bf16;
 
 #define PARAMETERS 14 /* of both variants; `pretend` checks the number */
 
@@ -151,6 +152,8 @@ static int pretend(void **state)
     emulated.second[WF_TYPE_F16] = &wfi_spv_matmul_stream_k_emulated_f16;
     emulated.second[WF_TYPE_BF16] = &wfi_spv_matmul_stream_k_emulated_bf16;
     emulated.second[WF_TYPE_I8] = &wfi_spv_matmul_stream_k_emulated_i8;
+    emulated.few_steps[WF_TYPE_F16] = &wfi_spv_matmul_few_steps_emulated_f16;
+    emulated.few_steps[WF_TYPE_BF16] = &wfi_spv_matmul_few_steps_emulated_bf16;
     emulated_f16x2 = *family->variants[wfi_variant_find(family, "f16x2")];
     emulated_f16x2.modules[WF_TYPE_F32] = &wfi_spv_matmul_emulated_f16x2;
     emulated_f16x2.second[WF_TYPE_F32] = &wfi_spv_matmul_stream_k_emulated_f16x2;
@@ -383,6 +386,37 @@ static void shared_tiles_are_right(void **state)
     }
 }
 
+/* Sums of few tiles, of which the first is not whole: vectors of either operand or single elements,
+ * parts of the sum, of which the last is less than a tile, or just whole. */
+static void few_steps_are_right(void **state)
+{
+    static const struct {
+        wf_matmul_params params;
+        uint32_t values[PARAMETERS];
+    } cases[] = {
+        {{.m = 37, .n = 72, .k = 72, .type = WF_TYPE_F16},
+         {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 0}},
+        {{.m = 45, .n = 33, .k = 152, .type = WF_TYPE_BF16, .transpose_a = true, .batch = 2},
+         {32, 32, 64, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 0}},
+        {{.m = 40, .n = 50, .k = 72, .type = WF_TYPE_F16, .transpose_b = true},
+         {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 2, 0, 1, 0}},
+        {{.m = 48, .n = 56, .k = 72, .type = WF_TYPE_BF16, .transpose_a = true, .beta = 2},
+         {32, 32, 16, 16, 16, 16, 16, 16, 32, 8, 2, 0, 1, 0}},
+    };
+    test_random random = {test_seed()};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        product p;
+        make_product(&p, *state, &cases[n].params, &random);
+        const wfi_problem problem = problem_of(&p);
+        const wfi_point point = emulated_point(&p, &problem, cases[n].values);
+        if (wfi_point_legal(&point, NULL))
+            run_point(&p, &point);
+        else
+            assert_false(p.device->caps.f16_storage);
+        free_product(&p);
+    }
+}
+
 static void small_integers_are_exact(void **state)
 {
     test_random random = {test_seed()};
@@ -502,6 +536,7 @@ int main(void)
         cmocka_unit_test(tiles_edges_and_copies_are_right),
         cmocka_unit_test(f16x2_products_are_right),
         cmocka_unit_test(shared_tiles_are_right),
+        cmocka_unit_test(few_steps_are_right),
         cmocka_unit_test(small_integers_are_exact),
         cmocka_unit_test(nan_and_infinity_propagate),
     };

@@ -124,7 +124,8 @@ static void no_remainder_is_undefined(void **state)
         for (uint32_t v = 0; v < family->variant_count; v++)
             for (int type = 0; type < WF_TYPE_COUNT; type++)
                 modules += check_module(family->variants[v]->modules[type]) +
-                           check_module(family->variants[v]->second[type]);
+                           check_module(family->variants[v]->second[type]) +
+                           check_module(family->variants[v]->few_steps[type]);
     }
     assert_true(modules > 50);
 }

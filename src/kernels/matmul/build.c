@@ -8,12 +8,34 @@
 #include "plan/dispatch_size.h"
 #include "kernels/matmul/builder.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/pack.h"
 #include "wfi_shaders.h"
 
 #define MOST_STEPS 65536  /* of a plan; more means a device whose bindings are far too small */
 #define REDUCED_AT_ONCE 8 /* AT_ONCE of matmul_reduce.comp: loads under way a work-item */
 
 /* -------------------------------------------------------------------------------- constants */
+
+/* Passes of the loop over the sum, at most, for which steps that are no whole tile come first: an
+ * H100 gained less or lost from 9 on (bench/notes/matmul-matrix-units.md#few-steps). */
+#define FEW_PASSES 8
+
+/* The steps of the sum that each of split_k work-groups takes. */
+static uint64_t chunk_of(const wfi_matmul_builder *b, const wfi_matmul_slab *s)
+{
+    const uint64_t unit = b->tile.k, units = (s->k + unit - 1) / unit;
+    return (units + b->tile.split_k - 1) / b->tile.split_k * unit;
+}
+
+/* Whether a part of the sum takes few passes and ends with steps that are no whole tile, but are
+ * whole vectors of 16 bytes. */
+static bool has_few_steps(const wfi_matmul_builder *b)
+{
+    const uint64_t k = b->p->k, steps = wfi_least(k, chunk_of(b, &b->whole));
+    return !b->p->varies && !b->tile.packed && b->whole.k == k && k % b->tile.k != 0 &&
+           k % wfi_matmul_chunk(b->point->problem->type) == 0 && steps > b->tile.k &&
+           steps <= (uint64_t)FEW_PASSES * b->tile.k;
+}
 
 static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_desc *desc)
 {
@@ -29,6 +51,9 @@ static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_
         desc->spirv = stream_k;
     else if (stage & STREAM_K)
         wfi_pipeline_constant(desc, MATMUL_ID_PARTIAL_TILES, 1);
+    const wfi_spirv *few_steps = b->point->variant->few_steps[b->point->problem->type];
+    if (!(stage & STREAM_K) && few_steps && has_few_steps(b))
+        desc->spirv = few_steps;
     if (b->whole.m % WFI_SLAB_UNIT || b->whole.n % WFI_SLAB_UNIT || b->whole.k % WFI_SLAB_UNIT)
         /* Slabs this thin may begin between the vectors of a row. */
         if (b->whole.m < p->m || b->whole.n < p->n || b->whole.k < p->k)
@@ -150,13 +175,6 @@ static wfi_slot partials_slot(const wfi_matmul_builder *b)
 }
 
 /* ------------------------------------------------------------------------------------ steps */
-
-/* The steps of the sum that each of split_k work-groups takes. */
-static uint64_t chunk_of(const wfi_matmul_builder *b, const wfi_matmul_slab *s)
-{
-    const uint64_t unit = b->tile.k, units = (s->k + unit - 1) / unit;
-    return (units + b->tile.split_k - 1) / b->tile.split_k * unit;
-}
 
 static wfi_matmul_push push_of(const wfi_matmul_builder *b, const wfi_matmul_slab *s)
 {

@@ -577,6 +577,7 @@ const wfi_variant wfi_matmul_cooperative = {
     .source = "",
     .modules = WFI_MODULES_matmul_cooperative,
     .second = WFI_MODULES_matmul_stream_k,
+    .few_steps = WFI_MODULES_matmul_few_steps,
     MATRIX_ROW,
     .storage_buffers = WF_MATMUL_BINDINGS,
 };
