@@ -139,8 +139,8 @@ wf_result wfi_mpi_product_pack(wf_mpi_matrix *m, wfi_place x);
 wf_result wfi_mpi_product_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y);
 wf_result wfi_mpi_product_multiply(wf_mpi_matrix *m, wfi_place x, wfi_place y, uint64_t busy,
                                    wf_result own, wf_mpi_times *times);
-/* The same of a matrix with `aside`, whose inside the caller has given, in place of the packing and
- * all behind it: once the execution `written` has ended, x is there. */
+/* The same of a matrix with `aside`, in place of the packing and all behind it, of which the caller
+ * may have given the inside: once the execution `written` has ended, x is there. */
 wf_result wfi_mpi_product_exchange(wf_mpi_matrix *m, wfi_place x, wfi_place y, uint64_t written,
                                    wf_result own, wf_mpi_times *times);
 

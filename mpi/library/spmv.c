@@ -257,6 +257,8 @@ wf_result wfi_mpi_product_exchange(wf_mpi_matrix *m, wfi_place x, wfi_place y, u
 {
     const double start = MPI_Wtime();
     if (own == WF_SUCCESS)
+        own = submit_inside(m, x, y); /* that could not be given before */
+    if (own == WF_SUCCESS)
         own = pack_aside(m, x, written);
     const double packed = MPI_Wtime();
     begin_exchange(m, own);

@@ -109,6 +109,7 @@ if [ -f "$faulty_icd" ] && [ -z "$brief" ]; then
     submits 2 2 1 ''
     submits 3 2 1 'vkCreateEvent 1 -2'
     submits 4 2 1 '' aside
+    submits 5 2 1 'vkCreateEvent 1 -2' aside
     fails 1 'DEVICE_LOST' -n 1 env "VK_DRIVER_FILES=$faulty_icd" \
         'WAVEFIT_FAULTY=vkGetEventStatus 9 -4' "$tool" cg --poisson27 8 : \
         -n 1 "$tool" cg --poisson27 8
