@@ -20,7 +20,7 @@ if(MSVC)
     endif()
 else()
     set(WAVEFIT_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes
-        -Wvla -Wstrict-aliasing=1 $<$<BOOL:${WAVEFIT_WERROR}>:-Werror>)
+        -Wredundant-decls -Wvla -Wstrict-aliasing=1 $<$<BOOL:${WAVEFIT_WERROR}>:-Werror>)
     if(MINGW) # GCC takes formats for those of the C library before UCRT, which had no %zu
         list(APPEND WAVEFIT_WARNINGS -Wno-format)
     endif()

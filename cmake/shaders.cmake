@@ -210,11 +210,12 @@ function(wavefit_shader_library)
     file(CONFIGURE OUTPUT ${WAVEFIT_SHADER_DIR}/include/wfi_shaders.h CONTENT "${header}" @ONLY)
     add_library(wavefit_shaders OBJECT ${files})
     wavefit_compile_options(wavefit_shaders)
-    # Starting the compiler takes longer than compiling a module, and so it has many at once; of
-    # these, too, a program that is linked with --gc-sections leaves out what it does not reach.
+    # Starting the compiler takes longer than compiling a module, and so it has many at once, each
+    # with its own declarations; of these, too, a program that is linked with --gc-sections leaves
+    # out what it does not reach.
     set_target_properties(wavefit_shaders PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 40)
     if(NOT MSVC)
-        target_compile_options(wavefit_shaders PRIVATE -fdata-sections)
+        target_compile_options(wavefit_shaders PRIVATE -fdata-sections -Wno-redundant-decls)
     endif()
     target_include_directories(wavefit_shaders
         PUBLIC ${WAVEFIT_SHADER_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
