@@ -4,11 +4,12 @@ set -u
 . "$(dirname "$0")/expect.sh"
 
 # The run ends soon, what was measured is written, the rest is marked. All at once, since two cores
-# have the time; what would end soonest by itself comes first.
+# have the time; what would end soonest by itself comes first, and none is timed for a moment only.
 cut() { # NAME ARGS…
     local name=$1
     shift
-    "$tool" "$@" --quiet --json "cut-$name.json" >/dev/null 2>"cut-$name.err" &
+    WAVEFIT_ROUGH_RATES=0 "$tool" "$@" --quiet --json "cut-$name.json" \
+        >/dev/null 2>"cut-$name.err" &
     cuts="$cuts $name:$!"
 }
 

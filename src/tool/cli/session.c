@@ -17,6 +17,7 @@
 
 #define PEAK_SECONDS 0.15
 #define ROUGH_SECONDS 0.002 /* wfi_rates_are_rough */
+#define ROUGH_SHARE 0.02
 
 /* Called by threads that compile, too. */
 static void keep_log(void *user, wf_log_level level, const char *text)
@@ -216,6 +217,11 @@ double wfi_session_ceiling(wfi_session *session, const char *name, uint64_t byte
             return wf_peak_measure(session->device, i, &params, &peak) == WF_SUCCESS ? peak.value
                                                                                      : (double)NAN;
     return (double)NAN;
+}
+
+double wfi_session_seconds(double seconds)
+{
+    return wfi_rates_are_rough() ? seconds * ROUGH_SHARE : seconds;
 }
 
 double wfi_session_available(const wfi_session *session)

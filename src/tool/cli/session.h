@@ -54,6 +54,9 @@ double wfi_session_fma_rate(wfi_session *session, wf_type type);
  * cache); NaN where it is unsupported or interrupted. */
 double wfi_session_ceiling(wfi_session *session, const char *name, uint64_t bytes);
 
+/* How long a case is timed that has so many seconds: a fiftieth where rates may be rough. */
+double wfi_session_seconds(double seconds);
+
 /* Bytes of device memory that can be had now. */
 double wfi_session_available(const wfi_session *session);
 /* Whether device_bytes on the device and host_bytes beside them fit; if not, the case says so. */

@@ -87,7 +87,7 @@ static uint32_t run_suite(wfi_session *session, const bench_suite *asked, bool h
     const bool cpu = session->caps->device_type == VK_PHYSICAL_DEVICE_TYPE_CPU;
     const bool quiet = session->common->quiet;
     const double start = wfi_host_seconds();
-    const double budget = asked->drawn ? 0.25 : asked->quick ? 0.4 : 1.5;
+    const double budget = wfi_session_seconds(asked->drawn ? 0.25 : asked->quick ? 0.4 : 1.5);
     uint32_t count = 0;
     for (uint32_t i = 0; i < asked->count; i++) {
         const wfi_case_problem *line = &asked->lines[i];

@@ -286,7 +286,7 @@ int wfi_tool_explain(int argc, char **argv)
         return explain_solver(argc, argv, wfi_tool_cg);
     if (argc > 2 && strcmp(argv[2], "laplace") == 0)
         return explain_solver(argc, argv, wfi_tool_laplace);
-    wfi_study study = {.budget_seconds = CASE_SECONDS};
+    wfi_study study = {.budget_seconds = wfi_session_seconds(CASE_SECONDS)};
     const char *target = NULL;
     wfi_option options[WFI_STUDY_OPTIONS + 1];
     const wfi_command command = {

@@ -167,7 +167,7 @@ static int check_constants(const wfi_ladder *ladder, const wfi_common *common,
 
 int wfi_tool_ladder(int argc, char **argv)
 {
-    wfi_study study = {.budget_seconds = STEP_SECONDS};
+    wfi_study study = {.budget_seconds = wfi_session_seconds(STEP_SECONDS)};
     const char *target = NULL;
     wfi_option options[WFI_STUDY_OPTIONS + 1];
     const wfi_command command = {

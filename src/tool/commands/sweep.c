@@ -329,7 +329,7 @@ static int run(wfi_session *session, sweep *s, int argc, char **argv)
 
 int wfi_tool_sweep(int argc, char **argv)
 {
-    wfi_study study = {.budget_seconds = POINT_SECONDS};
+    wfi_study study = {.budget_seconds = wfi_session_seconds(POINT_SECONDS)};
     sweep s = {.study = &study};
     const char *target = NULL;
     wfi_option options[WFI_STUDY_OPTIONS + 3];
