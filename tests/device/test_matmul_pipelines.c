@@ -28,7 +28,7 @@
 #include "points.h"
 
 #define MOST_ROWS 256       /* of a variant and type; all of them need fewer */
-#define FEW_ROWS 48         /* of a type whose pairs are left, unless values need more */
+#define FEW_ROWS 24         /* of a type whose pairs are left, unless values need more */
 #define MOST_MATRIX_ROWS 32 /* on matrix units, unless their values need more */
 #define LEAST_BUILT 10      /* pipelines for one that needs more scratch memory than there is */
 
