@@ -96,9 +96,11 @@ if command -v script >/dev/null; then
     check 'progress tells how much is left' grep -q 'iteration [0-9]*, [0-9]* of 2 s' progress.txt
 fi
 
-# A load without end: long enough to settle, and with pauses.
-expect 0 'settled +[0-9]' bench --sustained 0.17 --family spmv --json sustained.json
-check 'the curve is in the results' grep -q '"curve": \[' sustained.json
+# A load without end: long enough to settle, once a build, and with pauses.
+if [ -z "${WAVEFIT_TEST_BRIEF:-}" ]; then
+    expect 0 'settled +[0-9]' bench --sustained 0.17 --family spmv --json sustained.json
+    check 'the curve is in the results' grep -q '"curve": \[' sustained.json
+fi
 expect 0 'a pause of' bench --sustained 0.06 --family himeno --work 1 --pause 1
 
 finish
