@@ -91,7 +91,7 @@ function(wavefit_compile_options target)
     wavefit_link_options(${target})
     if(WAVEFIT_SANITIZE)
         target_compile_options(${target} PRIVATE
-            -fsanitize=${WAVEFIT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+            -fsanitize=${WAVEFIT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
         target_link_options(${target} PUBLIC -fsanitize=${WAVEFIT_SANITIZE})
     endif()
 endfunction()
