@@ -4,7 +4,8 @@ set -u
 . "$(dirname "$0")/expect.sh"
 
 # The run ends soon, what was measured is written, the rest is marked. All at once, since two cores
-# have the time; what would end soonest by itself comes first, and none is timed for a moment only.
+# have the time; what would end soonest by itself comes first. None is timed for a moment alone, as
+# rough rates would have it.
 cut() { # NAME ARGS…
     local name=$1
     shift
