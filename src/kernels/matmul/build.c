@@ -8,7 +8,7 @@
 #include "plan/dispatch_size.h"
 #include "kernels/matmul/builder.h"
 #include "kernels/matmul/matmul.h"
-#include "kernels/matmul/pack.h"
+#include "kernels/matmul/shape.h"
 #include "wfi_shaders.h"
 
 #define MOST_STEPS 65536  /* of a plan; more means a device whose bindings are far too small */

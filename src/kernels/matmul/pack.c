@@ -63,11 +63,6 @@ static uint64_t packed_bytes(const stored *s, wf_type type)
     return s->batch * packed_rows(s) * packed_ld(s) * wf_type_size(type);
 }
 
-uint32_t wfi_matmul_chunk(wf_type type)
-{
-    return wf_type_size(type) == 1 ? 16 : 8;
-}
-
 static uint64_t source_elements(const stored *s)
 {
     return (s->batch - 1) * s->stride + (s->rows - 1) * s->ld + s->columns;

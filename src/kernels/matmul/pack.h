@@ -18,8 +18,6 @@ uint64_t wfi_matmul_packed_steps(const wfi_point *point, uint32_t bits, uint32_t
 /* Adds what making the copies requests; f16x2 reads its operands twice, and an exponent for each
  * element. */
 void wfi_matmul_count_pack(const wfi_point *point, uint32_t bits, wfi_traffic *out);
-/* Elements in 16 bytes of what the matrix units read: f32 is two of f16 there. */
-uint32_t wfi_matmul_chunk(wf_type type);
 /* wfi_matmul_build behind copies of the operands in `bits`, if any; variant f16x2's copies are f32
  * taken apart. The sum is lengthened to a multiple of tile.k where both operands are copied. */
 wf_result wfi_matmul_build_packed(wf_plan *plan, const wfi_point *point,

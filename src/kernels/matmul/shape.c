@@ -10,3 +10,8 @@ const wf_cooperative_shape *wfi_matmul_shape(const wf_caps *caps, wf_type type, 
                                         : (uint32_t)VK_COMPONENT_TYPE_FLOAT32_KHR;
     return element->multiplied ? wfi_caps_shape(caps, element->component, sum, m, n, k) : NULL;
 }
+
+uint32_t wfi_matmul_chunk(wf_type type)
+{
+    return wf_type_size(type) == 1 ? 16 : 8;
+}
