@@ -156,8 +156,10 @@ wf_result wfi_mpi_cg_iterate(wfi_mpi_cg *c, wf_mpi_cg_result *out)
     const double here[] = {MPI_Wtime() - start - c->keeping, c->keeping};
     double slowest[2];
     const wf_result result = wfi_ranks_agree(ranks, c->failure);
-    if (result != WF_SUCCESS)
-        wf_queue_destroy(&c->matrix->queue); /* it waits */
+    if (result != WF_SUCCESS) { /* they wait: the vectors may be destroyed */
+        wf_queue_destroy(&c->matrix->aside);
+        wf_queue_destroy(&c->matrix->queue);
+    }
     MPI_Allreduce(here, slowest, 2, MPI_DOUBLE, MPI_MAX, ranks->comm);
     out->seconds = slowest[0];
     out->keep_seconds = slowest[1];

@@ -503,6 +503,7 @@ static void test_aside(const wf_device_params *params, const test_system *s, wf_
     test_solve(device, s, type, WF_PRECONDITION_NONE, false, &fused);
     test_solve(device, s, type, WF_PRECONDITION_JACOBI, false, &fused);
     test_solve(device, s, type, WF_PRECONDITION_NONE, false, NULL);
+    test_cancel(device, s, false);
     wf_device_destroy(&device);
     unsetenv("WAVEFIT_MPI_PIECES");
     unsetenv("WAVEFIT_SIDE_QUEUES");
