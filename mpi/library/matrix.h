@@ -126,8 +126,8 @@ wf_result wfi_mpi_place_read(const wf_mpi_matrix *m, const wfi_layout *layout, w
 wf_result wfi_mpi_product(wf_mpi_matrix *m, wfi_place x, wfi_place y, wf_result own,
                           wf_mpi_times *times);
 
-/* Has a second queue of the device exchange elements, where it has one, for products whose inside
- * takes longer than that. */
+/* Makes a second queue for exchanges, where the device has one, so that they run beside the inside:
+ * for products whose inside takes longer than an exchange. */
 wf_result wfi_mpi_matrix_aside(wf_mpi_matrix *m);
 
 /* The parts of a product, between which a caller gives other work. The first one gives the packing
@@ -139,8 +139,9 @@ wf_result wfi_mpi_product_pack(wf_mpi_matrix *m, wfi_place x);
 wf_result wfi_mpi_product_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y);
 wf_result wfi_mpi_product_multiply(wf_mpi_matrix *m, wfi_place x, wfi_place y, uint64_t busy,
                                    wf_result own, wf_mpi_times *times);
-/* The same of a matrix with `aside`, in place of the packing and all behind it, of which the caller
- * may have given the inside: once the execution `written` has ended, x is there. */
+/* Makes a whole product with a matrix that has `aside`, in place of all three. The caller may have
+ * given the inside before. Elements of x are packed once the execution `written`, which leaves x,
+ * has ended. */
 wf_result wfi_mpi_product_exchange(wf_mpi_matrix *m, wfi_place x, wfi_place y, uint64_t written,
                                    wf_result own, wf_mpi_times *times);
 

@@ -62,7 +62,7 @@ static wf_result end_exchange(wf_mpi_matrix *m, bool came, wf_result own)
     return own;
 }
 
-/* What exchanges elements. */
+/* The queue that packs elements for other ranks, and takes theirs. */
 static wf_queue *exchanging(const wf_mpi_matrix *m)
 {
     return m->aside ? m->aside : m->queue;
@@ -167,7 +167,7 @@ static wf_result submit_inside(wf_mpi_matrix *m, wfi_place x, wfi_place y)
 static wf_result wait_for_pack(wf_mpi_matrix *m)
 {
     const uint64_t last = m->packed ? m->packed : m->received.total ? m->unpacked : 0;
-    return last ? wf_queue_wait(exchanging(m), last) : WF_SUCCESS;
+    return last ? wf_queue_wait(m->queue, last) : WF_SUCCESS;
 }
 
 /* Whether all messages have come before the device has ended `busy`. */
@@ -182,7 +182,7 @@ static bool comes_in_time(wf_mpi_matrix *m, uint64_t busy)
     return came;
 }
 
-/* All has come by now. */
+/* Adds the time from `start` until what this rank sends was packed, and from then until now. */
 static void note_exchange(wf_mpi_times *times, double start, double packed)
 {
     const double all_came = MPI_Wtime();
@@ -225,12 +225,12 @@ wf_result wfi_mpi_matrix_aside(wf_mpi_matrix *m)
     return result == WF_ERROR_UNSUPPORTED ? WF_SUCCESS : result;
 }
 
-/* Submits what was given aside, and waits for it. */
-static wf_result end_aside(wf_mpi_matrix *m, wf_result result, const uint64_t *last)
+/* Submits what was given aside, and waits for its execution `last`; 0: there is none. */
+static wf_result end_aside(wf_mpi_matrix *m, wf_result result, uint64_t last)
 {
     if (result == WF_SUCCESS)
         result = wf_queue_mark(m->aside);
-    return result == WF_SUCCESS && *last ? wf_queue_wait(m->aside, *last) : result;
+    return result == WF_SUCCESS && last ? wf_queue_wait(m->aside, last) : result;
 }
 
 static wf_result pack_aside(wf_mpi_matrix *m, wfi_place x, uint64_t written)
@@ -240,7 +240,7 @@ static wf_result pack_aside(wf_mpi_matrix *m, wfi_place x, uint64_t written)
         result = wf_queue_hold(m->aside);
     if (result == WF_SUCCESS)
         result = wfi_mpi_product_pack(m, x);
-    return end_aside(m, result, &m->packed);
+    return end_aside(m, result, m->packed);
 }
 
 static wf_result take_aside(wf_mpi_matrix *m, wfi_place x)
@@ -249,7 +249,7 @@ static wf_result take_aside(wf_mpi_matrix *m, wfi_place x)
     wf_result result = wf_queue_hold(m->aside);
     if (result == WF_SUCCESS)
         result = give_unpacks(m, x, &beside);
-    return end_aside(m, result, &m->unpacked);
+    return end_aside(m, result, m->unpacked);
 }
 
 wf_result wfi_mpi_product_exchange(wf_mpi_matrix *m, wfi_place x, wfi_place y, uint64_t written,
@@ -257,7 +257,7 @@ wf_result wfi_mpi_product_exchange(wf_mpi_matrix *m, wfi_place x, wfi_place y, u
 {
     const double start = MPI_Wtime();
     if (own == WF_SUCCESS)
-        own = submit_inside(m, x, y); /* that could not be given before */
+        own = submit_inside(m, x, y); /* where it could not be given with the update */
     if (own == WF_SUCCESS)
         own = pack_aside(m, x, written);
     const double packed = MPI_Wtime();

@@ -61,7 +61,7 @@ struct wf_device {
     uint32_t queue_family;
     wfi_side_queue sides[WFI_SIDE_QUEUES];
     bool works_beside;              /* what can run beside something else is submitted by itself */
-    bool kernels_beside;            /* and so are kernels, not copies alone */
+    bool kernels_beside;            /* kernels can, on a side queue, and not copies alone */
     void (*lock_queue)(void *user); /* the application's own lock, or NULL */
     void (*unlock_queue)(void *user);
     void *queue_user;

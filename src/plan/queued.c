@@ -121,7 +121,7 @@ static wf_result create(wf_device *device, bool beside, wf_queue **out)
         return wfi_fail(&device->log, WF_ERROR_UNSUPPORTED,
                         "wf_device_adopt was given no queue: wavefit cannot run anything itself");
     if (beside && !device->kernels_beside)
-        return WF_ERROR_UNSUPPORTED; /* an answer, of which the log has nothing */
+        return WF_ERROR_UNSUPPORTED; /* no fault of the caller's: nothing is logged */
     wf_queue *q = wfi_calloc(1, sizeof *q);
     if (!q)
         return wfi_no_memory(&device->log);

@@ -41,8 +41,8 @@ static void close_streams(void *owner)
 
 wf_result wfi_part_passes_open(wf_device *device, bool beside, wfi_part_passes *p)
 {
-    /* Others wait for the first part. The side queue is of the family with graphics where there are
-     * two, whose work goes before what the other one has not begun (an H100). */
+    /* Neighbours wait for the first part, so it goes to the family whose work the device begins
+     * first: on an H100 that is the one with graphics, which the side queue is of. */
     const wfi_stream_queue early =
         beside && device->works_beside ? WFI_STREAM_KERNELS : WFI_STREAM_FIRST;
     *p = (wfi_part_passes){.device = device};
