@@ -254,11 +254,11 @@ static void wrong_products_are_found(void **state)
         }
 }
 
-/* So large that several threads have a share. */
+/* So large that several threads have a share; of one type where faults of others are looked for. */
 static void wrong_shares_are_found(void **state)
 {
     (void)state;
-    for (size_t kind = 0; kind < 5; kind += 2) {
+    for (size_t kind = 0; kind < (seeds() == 1 ? 1 : 5); kind += 2) {
         wf_matmul_params params = kinds[kind];
         random_state = kind + 5;
         params.m = 900 + below(9);
