@@ -6,15 +6,15 @@
 #                           [DRIVERS lavapipe swiftshader radv] [LIMITS full minimum] [TIMEOUT s]
 #                           [HEAVY] [SANITIZED] [CHAINS] [QUICK full|minimum])
 #
-# HEAVY: begins before others, so that no long test runs alone at the end. Each driver walks the
-# points once: lavapipe at full limits, SwiftShader at minimum ones, since it has nearly nothing
-# else; at full limits it runs each variant's defaults and the model's choice. SANITIZED: lavapipe
-# at full limits also runs in the sanitized build, as all host tests do, HEAVY ones without the
-# walk; the target wavefit_sanitized builds them. CHAINS: an optimiser could get its pNext chains
-# wrong; such tests and the host tests, which the target wavefit_short builds, run as compiled by
-# Clang, too. The label "quick", with the target wavefit_quick, is for emulated machines: host tests
-# that are not SLOW, and device tests that are QUICK, at these limits. Under sanitizers and as
-# compiled by Clang SLOW tests plant fewer faults (WAVEFIT_TEST_QUICK).
+# HEAVY: begins before others, so that no long test runs alone at the end. Lavapipe walks the points
+# at full limits, and at minimum ones, where many kernels are the same; so does SwiftShader there,
+# which compiles four times as long. At full limits it runs each variant's defaults and the model's
+# choice. SANITIZED: lavapipe at full limits also runs in the sanitized build, as all host tests do,
+# HEAVY ones without the walk; the target wavefit_sanitized builds them. CHAINS: an optimiser could
+# get its pNext chains wrong; such tests and the host tests, which the target wavefit_short builds,
+# run as compiled by Clang, too. The label "quick", with the target wavefit_quick, is for emulated
+# machines: host tests that are not SLOW, and device tests that are QUICK, at these limits. Under
+# sanitizers and as compiled by Clang SLOW tests plant fewer faults (WAVEFIT_TEST_QUICK).
 #
 # Programs for Windows run under wine, on the drivers and the layers of this machine and at its
 # speed. The label "windows", with the target wavefit_windows, is for host tests that are not SLOW
@@ -30,6 +30,27 @@ set(WAVEFIT_EMULATED OFF)
 if(CMAKE_CROSSCOMPILING AND NOT WIN32)
     set(WAVEFIT_EMULATED ON)
 endif()
+
+# wavefit_take_turns(TURN ENTRY...), wavefit_fill_in(TURN ENTRY...): the entries run in that turn of
+# CI's three alone, or in both others alone, in place of some that have it. The label "notN" is of
+# those that turn N leaves out (ctest -LE not0). Where no turn is named, all entries run.
+function(wavefit_leave_out turn)
+    foreach(entry IN LISTS ARGN)
+        if(TEST ${entry})
+            set_property(TEST ${entry} APPEND PROPERTY LABELS not${turn})
+        endif()
+    endforeach()
+endfunction()
+function(wavefit_take_turns turn)
+    foreach(other 0 1 2)
+        if(NOT other EQUAL turn)
+            wavefit_leave_out(${other} ${ARGN})
+        endif()
+    endforeach()
+endfunction()
+function(wavefit_fill_in turn)
+    wavefit_leave_out(${turn} ${ARGN})
+endfunction()
 
 # Tests that run under wine, too: entries of ctest, whose programs are built.
 function(wavefit_on_windows)
@@ -310,13 +331,17 @@ function(wavefit_add_device_test)
             endforeach()
         else()
             foreach(limits IN LISTS T_LIMITS)
-                if(T_HEAVY AND driver STREQUAL lavapipe AND limits STREQUAL minimum)
+                if(T_HEAVY AND limits STREQUAL minimum AND WAVEFIT_EMULATED)
                     continue()
                 endif()
                 wavefit_add_device_entry(${T_NAME}.${driver}.${limits} ${WAVEFIT_ICD_${upper}}
                                          ${limits} ${T_TIMEOUT} test_${T_NAME})
                 if(T_HEAVY)
                     set_property(TEST ${T_NAME}.${driver}.${limits} PROPERTY COST 60)
+                endif()
+                if(T_HEAVY AND driver STREQUAL lavapipe AND limits STREQUAL minimum)
+                    # Behind full limits, which have compiled many of its kernels by then.
+                    set_property(TEST ${T_NAME}.${driver}.${limits} PROPERTY COST 12)
                 endif()
                 if(T_HEAVY AND (WAVEFIT_SANITIZE OR
                                 (driver STREQUAL swiftshader AND limits STREQUAL full)))

@@ -109,12 +109,13 @@ test_clang_cl() {
 # library on lavapipe with the validation layer, and those of the tool; the walks over the points of
 # each family, which are the same on every system, are left out for time.
 test_windows() {
-    local failed=0
+    local failed=0 turn
     setup test
     windows_tree
     build windows
     cmake/toolchains/wine.sh --start
-    ctest --preset windows --output-on-failure -j "$(test_jobs)" "$@" || failed=1
+    read -r -a turn <<<"$(turn_options)"
+    ctest --preset windows --output-on-failure -j "$(test_jobs)" "${turn[@]}" "$@" || failed=1
     [ $# -gt 0 ] || (test_clang_cl) || failed=1
     cmake/toolchains/wine.sh --stop
     return $failed

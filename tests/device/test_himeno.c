@@ -172,8 +172,8 @@ static void every_default_is_right(void **state)
     }
 }
 
-/* Whether SwiftShader at minimum limits runs the variant's points: it runs those of every other
- * variant, of which lavapipe runs only the points that such limits forbid. */
+/* Whether the variant's points run at minimum limits: those of every other variant do, of which
+ * only the points that such limits forbid run at full ones. */
 static bool is_of_minimum(const wfi_variant *variant)
 {
     return wfi_variant_find(wfi_family_get(WF_FAMILY_HIMENO), variant->name) % 2 != 0;
@@ -188,7 +188,7 @@ static bool is_walked(const wfi_point *point)
 }
 
 /* How many points to run: on the first grid as many as put every candidate of every parameter in
- * one, few of variants that the other driver walks, and one on smaller grids. */
+ * one, few of variants that are walked at the other limits, and one on smaller grids. */
 static uint32_t most_points(const wf_caps *caps, const wfi_variant *variant, size_t size)
 {
     const bool own = is_of_minimum(variant) == (caps->limits == WF_LIMITS_MINIMUM);

@@ -168,8 +168,8 @@ static bool is_minimum(const wf_device *device)
     return wf_device_caps(device)->limits == WF_LIMITS_MINIMUM;
 }
 
-/* SwiftShader takes seconds to compile some of them: it has half of a problem's variants at minimum
- * limits and the others at full ones, where it walks quickly. Lavapipe has all of them. */
+/* SwiftShader takes seconds to compile some of them: at minimum limits half of a problem's variants
+ * run, and the others at full ones, where it walks quickly. Lavapipe has all of them there. */
 static bool is_for_other_limits(const problem *p, uint32_t variant)
 {
     const bool minimum = is_minimum(p->device);
