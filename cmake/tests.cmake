@@ -1,10 +1,10 @@
 # Tests: ctest runs them, cmocka is inside. Device tests run once a driver and limits profile, with
 # the validation layer's core and synchronization checks on.
 #
-#   wavefit_add_test(NAME npy SOURCES test_npy.c [LIBRARIES wavefit_io] [SLOW])
+#   wavefit_add_test(NAME npy SOURCES test_npy.c [LIBRARIES wavefit_io] [SLOW] [OPTIMISED])
 #   wavefit_add_device_test(NAME spmv SOURCES test_spmv.c [LIBRARIES ...]
 #                           [DRIVERS lavapipe swiftshader radv] [LIMITS full minimum] [TIMEOUT s]
-#                           [HEAVY] [SANITIZED] [CHAINS] [QUICK full|minimum])
+#                           [HEAVY] [SANITIZED] [CHAINS] [QUICK full|minimum] [OPTIMISED])
 #
 # HEAVY: begins before others, so that no long test runs alone at the end. Lavapipe walks the points
 # at full limits, and at minimum ones, where many kernels are the same; so does SwiftShader there,
@@ -251,8 +251,8 @@ if(WIN32)
     set(WAVEFIT_TEST_PRELUDE "SHELL:-include ${PROJECT_SOURCE_DIR}/tests/windows/posix.h")
 endif()
 
-# OPTIMISED: long where a sanitizer watches its own code, which is compiled at -O0 there, in a
-# quarter of the time.
+# With sanitizers a test's own code is compiled at -O0, in a quarter of the time, but where it is
+# OPTIMISED, or SLOW.
 function(wavefit_test_executable name)
     cmake_parse_arguments(T "OPTIMISED" "" "SOURCES;LIBRARIES" ${ARGN})
     add_executable(test_${name} ${T_SOURCES})
@@ -272,9 +272,9 @@ function(wavefit_test_executable name)
 endfunction()
 
 function(wavefit_add_test)
-    cmake_parse_arguments(T "SLOW" "NAME" "SOURCES;LIBRARIES" ${ARGN})
+    cmake_parse_arguments(T "SLOW;OPTIMISED" "NAME" "SOURCES;LIBRARIES" ${ARGN})
     set(optimised "")
-    if(T_SLOW)
+    if(T_SLOW OR T_OPTIMISED)
         set(optimised OPTIMISED)
     endif()
     wavefit_test_executable(${T_NAME} ${optimised} SOURCES ${T_SOURCES} LIBRARIES ${T_LIBRARIES})
@@ -307,8 +307,12 @@ function(wavefit_add_device_entry entry icd limits timeout)
 endfunction()
 
 function(wavefit_add_device_test)
-    cmake_parse_arguments(T "HEAVY;SANITIZED;CHAINS;BESIDE" "NAME;TIMEOUT;QUICK"
+    cmake_parse_arguments(T "HEAVY;SANITIZED;CHAINS;BESIDE;OPTIMISED" "NAME;TIMEOUT;QUICK"
                           "SOURCES;LIBRARIES;DRIVERS;LIMITS" ${ARGN})
+    set(optimised "")
+    if(T_OPTIMISED)
+        set(optimised OPTIMISED)
+    endif()
     if(NOT T_DRIVERS)
         set(T_DRIVERS lavapipe swiftshader)
     endif()
@@ -319,7 +323,7 @@ function(wavefit_add_device_test)
         set(T_TIMEOUT 600)
     endif()
     # Tests see internals, which a shared library hides: they link the objects' static twin.
-    wavefit_test_executable(${T_NAME} SOURCES ${T_SOURCES}
+    wavefit_test_executable(${T_NAME} ${optimised} SOURCES ${T_SOURCES}
         LIBRARIES wavefit_device_harness wavefit_internal ${T_LIBRARIES})
     foreach(driver IN LISTS T_DRIVERS)
         string(TOUPPER ${driver} upper)
