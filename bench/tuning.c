@@ -1,8 +1,10 @@
 /* What `wavefit tune` does, with options for measuring the tuner itself; bench/tuning.sh runs it.
- * usage: bench_tuning [--slice SECONDS] [--all SECONDS] [--discard] [what `wavefit tune` takes]
+ * usage: bench_tuning [--slice SECONDS] [--all SECONDS|none] [--discard]
+ *                     [what `wavefit tune` takes]
  *        bench_tuning --reprint FILE [--only TEXT] [FAMILY]
  * --slice: a comparison begins no problem after so long; run again to go on.
- * --all: the time of a comparison's exhaustive search (thrice the budget unless given).
+ * --all: the time of a comparison's exhaustive search (thrice the budget unless given; none:
+ *   there is no such search, which takes minutes to list the points of a product).
  * --discard: a search keeps nothing of what it finds.
  * --reprint: print the tables of a file of `tune --compare --json FILE`; no device is needed. */
 #include <errno.h>
@@ -43,6 +45,11 @@ static bool take(own *o, int argc, char **argv, int *at, bool *bad)
         return true;
     }
     return false;
+}
+
+static bool searches_all(const own *o)
+{
+    return o->all && strcmp(o->all, "none") != 0;
 }
 
 /* The tables of one file: of the family and of problems with `only` in their names (NULL: all). */
@@ -102,8 +109,10 @@ int main(int argc, char **argv)
     if (bad)
         return wfi_usage_error("option %s needs a value", argv[argc - 1]);
     if ((o.slice && !wfi_parse_seconds("--slice", o.slice, &extras.slice_seconds)) ||
-        (o.all && !wfi_parse_seconds("--all", o.all, &extras.all_seconds)))
+        (searches_all(&o) && !wfi_parse_seconds("--all", o.all, &extras.all_seconds)))
         return WFI_EXIT_USAGE;
+    if (o.all && !searches_all(&o))
+        extras.all_seconds = -1;
     extras.discard = o.discard;
     return o.reprint ? parse_and_reprint(&o, count, rest) : wfi_tune_command(count, rest, &extras);
 }

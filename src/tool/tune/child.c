@@ -110,7 +110,9 @@ static wf_result compare(child *c, wfi_session *session, const wf_tune_params *p
     tunings[WFI_RIVAL_LEFT_OUT].skip_levels |= WF_TUNING_DEVICE_ROWS;
     const double budget = c->work->budget_seconds;
     const double all = c->work->all_seconds > 0 ? c->work->all_seconds : 3 * budget;
-    for (int i = 0; i < 3 && result == WF_SUCCESS; i++) {
+    const int searches = c->work->all_seconds < 0 ? 2 : 3; /* the last is the exhaustive one */
+    const uint32_t rivals = WFI_RIVAL_TUNED + (uint32_t)searches;
+    for (int i = 0; i < searches && result == WF_SUCCESS; i++) {
         wf_tuning *tuning = &tunings[WFI_RIVAL_TUNED + i];
         result = find(c, session, params, exhaustive[i] ? all : budget, exhaustive[i],
                       c->work->common->seed + (uint64_t)i, &found[i]);
@@ -120,15 +122,15 @@ static wf_result compare(child *c, wfi_session *session, const wf_tune_params *p
         tuning->no_tuning = true;
     }
     if (result == WF_SUCCESS)
-        result = wf_tune_compare(session->device, params, tunings, WFI_TUNE_RIVALS, infos,
-                                 o->rival_us, o->rival_noise);
+        result = wf_tune_compare(session->device, params, tunings, rivals, infos, o->rival_us,
+                                 o->rival_noise);
     o->done = result == WF_SUCCESS;
-    for (int i = 0; i < WFI_TUNE_RIVALS && o->done; i++) {
+    for (uint32_t i = 0; i < rivals && o->done; i++) {
         const wfi_tuned_point point = wfi_tuned_point_of(&infos[i], 0);
         memcpy(o->rival_by[i], point.by, sizeof o->rival_by[i]);
         wfi_tuned_point_text(&point, o->rival_point[i], sizeof o->rival_point[i]);
     }
-    if (o->done) {
+    if (o->done && searches == 3) {
         o->measured = found[2].measured;
         o->legal = found[2].legal;
     }

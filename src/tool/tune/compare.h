@@ -9,7 +9,8 @@ typedef struct wfi_compare_request {
     const wfi_tune_device *device;
     double budget_seconds; /* of each of two searches */
     double patience_seconds;
-    double all_seconds;   /* of the exhaustive search; 0: thrice the budget */
+    /* Of a comparison's exhaustive search; 0: thrice the budget, negative: there is none. */
+    double all_seconds;
     double slice_seconds; /* no problem begins after so long; 0: no end */
     uint32_t count;
     const wfi_case_problem *problems;

@@ -260,7 +260,7 @@ int wfi_tune_command(int argc, char **argv, const wfi_tune_extras *extras)
     const int code = wfi_tune_options(argc, argv, &args, &common);
     if (code != WFI_EXIT_DONE || common.help)
         return code;
-    if ((extras->slice_seconds > 0 || extras->all_seconds > 0) && !args.compare)
+    if ((extras->slice_seconds > 0 || extras->all_seconds != 0) && !args.compare)
         return wfi_usage_error("tune: --slice and --all are for --compare");
     if (extras->discard && args.compare)
         return wfi_usage_error("tune: --compare keeps nothing without --discard too");

@@ -7,8 +7,9 @@
 /* What only bench/tuning.c can ask for; all zero for users. */
 typedef struct wfi_tune_extras {
     double slice_seconds; /* a comparison begins no problem after so long; 0: no end */
-    double all_seconds;   /* a comparison's exhaustive search; 0: thrice the budget */
-    bool discard;         /* a search keeps nothing of what it finds */
+    /* Of a comparison's exhaustive search; 0: thrice the budget, negative: there is none. */
+    double all_seconds;
+    bool discard; /* a search keeps nothing of what it finds */
 } wfi_tune_extras;
 
 /* Where this process is one that searches start, does its work and ends it: the first thing that

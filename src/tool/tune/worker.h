@@ -63,7 +63,8 @@ typedef struct wfi_tune_work {
     double budget_seconds;   /* of all problems together; exhaustive: of each */
     bool ends;               /* no problem begins when that time is up */
     double patience_seconds; /* a driver that says nothing for so long hangs */
-    double all_seconds;      /* of a comparison's exhaustive search; 0: thrice the budget */
+    /* Of a comparison's exhaustive search; 0: thrice the budget, negative: there is none. */
+    double all_seconds;
     bool exhaustive, again, discard;
     bool unless_kept; /* problems that have a row are left as they are */
     bool calibrates;  /* the model's rates are measured first */

@@ -1,0 +1,188 @@
+/* Times many points of the grids' variants over drawn problems, for whoever makes a model of them:
+ *
+ *   bench_grid_points himeno|stencil COUNT SEED SECONDS > points.csv
+ *
+ * SECONDS: no problem is begun after so long. A line a point: type and name of the problem, then
+ * `chosen` (the library's choice by its model) or `point`, microseconds, the variant and its
+ * constants. Points are verified and timed eight at a time, in turn (wf_tune_compare), with the
+ * choice in each eight, so that times of one problem compare by their ratio to it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/caps.h"
+#include "core/platform.h"
+#include "tool/cases/drawn.h"
+#include "tool/tune/suite.h"
+
+enum { MOST_POINTS = 160, MOST_VALUES = 6 };
+#define BUDGET_SECONDS 0.15 /* of eight points */
+
+typedef struct grid_point {
+    const char *variant;
+    wf_constant constants[MOST_VALUES];
+    uint32_t count;
+} grid_point;
+
+typedef struct list {
+    uint32_t count;
+    grid_point items[MOST_POINTS];
+} list;
+
+static grid_point *add(list *points, const char *variant)
+{
+    static grid_point none;
+    grid_point *p = points->count < MOST_POINTS ? &points->items[points->count++] : &none;
+    *p = (grid_point){.variant = variant};
+    return p;
+}
+
+static void set(grid_point *p, const char *name, uint32_t value)
+{
+    p->constants[p->count++] = (wf_constant){name, value};
+}
+
+static void add_group(list *points, const char *variant, const uint32_t size[2], uint32_t march)
+{
+    grid_point *p = add(points, variant);
+    set(p, "local_x", size[0]);
+    set(p, "local_y", size[1]);
+    set(p, "march", march);
+}
+
+static const uint32_t march_lengths[] = {2, 4, 8, 16, 32, 64};
+
+static void himeno_points(const wfi_case_problem *problem, list *points)
+{
+    static const uint32_t tiles[][2] = {{32, 8},  {32, 12}, {32, 16}, {16, 8},
+                                        {16, 16}, {64, 8},  {8, 16}},
+                          columns[][2] = {{32, 4}, {16, 8}, {8, 16}, {4, 32}},
+                          groups[][2] = {{32, 8}, {64, 4}, {16, 16}, {32, 4}};
+    for (uint32_t pad = 1; pad <= 32; pad *= 32) {
+        for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
+            for (size_t m = 2; m < 6; m++) {
+                if (march_lengths[m] >= 2 * problem->c)
+                    continue;
+                add_group(points, "time", tiles[i], march_lengths[m]);
+                set(&points->items[points->count - 1], "pad", pad);
+                set(&points->items[points->count - 1], "steps", 2);
+            }
+        for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+            for (uint32_t march = 1; march <= 4; march *= 2) {
+                if (columns[i][0] >= 16 + problem->a / 2)
+                    continue;
+                add_group(points, "march4_sum", columns[i], march);
+                set(&points->items[points->count - 1], "pad", pad == 1 ? 4 : pad);
+            }
+        for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+            grid_point *p = add(points, "subgroup_sum");
+            set(p, "local_x", groups[i][0]);
+            set(p, "local_y", groups[i][1]);
+            set(p, "pad", pad);
+        }
+    }
+}
+
+static void stencil_points(const wfi_case_problem *problem, list *points)
+{
+    static const uint32_t groups[][2] = {{32, 1}, {32, 2},  {32, 4},  {64, 1}, {64, 2},
+                                         {64, 4}, {128, 1}, {128, 2}, {256, 1}},
+                          tiles[][2] = {{32, 1}, {64, 1}, {128, 1}, {32, 4}, {64, 4}, {32, 8}};
+    static const char *const deep[] = {"time", "time_vector"}, *const columns[] = {"march",
+                                                                                   "vector"};
+    for (int v = 0; v < 2; v++)
+        for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+            for (size_t m = 0; m < 4; m++)
+                if (problem->c || groups[i][1] == 1)
+                    add_group(points, columns[v], groups[i], march_lengths[m]);
+    for (int v = 0; v < 2 && problem->steps > 1 && problem->radius == 1; v++)
+        for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
+            for (size_t m = 1; m < 5; m++)
+                if (problem->c ? tiles[i][1] > 1 : tiles[i][1] == 1) {
+                    add_group(points, deep[v], tiles[i], march_lengths[m]);
+                    set(&points->items[points->count - 1], "steps", 2);
+                }
+}
+
+static void print(const wfi_case_problem *problem, bool chosen, double us, const wf_plan_info *info)
+{
+    printf("%s,%s,%s,%.3f,%s", wf_type_name(problem->type), problem->name,
+           chosen ? "chosen" : "point", us, info->variant);
+    for (uint32_t i = 0; i < info->constant_count; i++)
+        printf(" %s=%u", info->constants[i].name, info->constants[i].value);
+    printf("\n");
+    fflush(stdout);
+}
+
+/* The choice and up to seven points. */
+static void time_few(wf_device *device, const wf_tune_params *params,
+                     const wfi_case_problem *problem, const grid_point *points, uint32_t count)
+{
+    wf_tuning tunings[WF_TUNE_MOST_RIVALS];
+    wf_plan_info infos[WF_TUNE_MOST_RIVALS];
+    double us[WF_TUNE_MOST_RIVALS];
+    for (uint32_t i = 0; i <= count; i++) {
+        infos[i] = (wf_plan_info){.size = sizeof infos[i]};
+        tunings[i] = (wf_tuning){.size = sizeof *tunings, .no_tuning = true};
+        if (i == 0)
+            continue;
+        tunings[i].variant = points[i - 1].variant;
+        tunings[i].constants = points[i - 1].constants;
+        tunings[i].constant_count = points[i - 1].count;
+    }
+    const wf_result result = wf_tune_compare(device, params, tunings, count + 1, infos, us, NULL);
+    if (result != WF_SUCCESS)
+        fprintf(stderr, "%s: %s\n", problem->name, wf_result_string(result));
+    for (uint32_t i = 0; i <= count && result == WF_SUCCESS; i++)
+        if (us[i] > 0)
+            print(problem, i == 0, us[i], &infos[i]);
+}
+
+static void run_problem(wf_device *device, const wfi_case_problem *problem)
+{
+    static list points;
+    wfi_problem_data data;
+    char error[1024];
+    wf_tune_params params = {.size = sizeof params, .budget_seconds = BUDGET_SECONDS, .seed = 1};
+    points.count = 0;
+    if (problem->family == WF_FAMILY_HIMENO)
+        himeno_points(problem, &points);
+    else
+        stencil_points(problem, &points);
+    if (!wfi_tune_data_make(problem, 1, &data, &params, error)) {
+        fprintf(stderr, "%s: %s\n", problem->name, error);
+        return;
+    }
+    for (uint32_t i = 0; i < points.count; i += WF_TUNE_MOST_RIVALS - 1) {
+        const uint32_t left = points.count - i;
+        time_few(device, &params, problem, &points.items[i],
+                 left < WF_TUNE_MOST_RIVALS - 1 ? left : WF_TUNE_MOST_RIVALS - 1);
+    }
+    wfi_tune_data_free(&data);
+}
+
+int main(int argc, char **argv)
+{
+    static wfi_case_problem problems[WFI_MOST_DRAWN];
+    if (argc != 5) {
+        fprintf(stderr, "usage: bench_grid_points himeno|stencil COUNT SEED SECONDS\n");
+        return 2;
+    }
+    const wfi_drawn_request request = {.seed = strtoull(argv[3], NULL, 10),
+                                       .family = strcmp(argv[1], "himeno") == 0 ? WF_FAMILY_HIMENO
+                                                                                : WF_FAMILY_STENCIL,
+                                       .count = (uint32_t)strtoul(argv[2], NULL, 10)};
+    const uint32_t count = wfi_drawn_suite(&request, problems);
+    const double end = wfi_host_seconds() + strtod(argv[4], NULL);
+    wf_device *device = NULL;
+    const wf_result result = wf_device_create(NULL, &device);
+    if (result != WF_SUCCESS) {
+        fprintf(stderr, "no device: %s\n", wf_result_string(result));
+        return 1;
+    }
+    for (uint32_t i = 0; i < count && wfi_host_seconds() < end; i++)
+        if (!wfi_is_cpu(wf_device_caps(device)) || problems[i].cpu)
+            run_problem(device, &problems[i]);
+    wf_device_destroy(&device);
+    return 0;
+}
