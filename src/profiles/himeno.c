@@ -14,7 +14,7 @@ static const wfi_himeno_profile gpu = {
     GPU,
     .fast_shared = true,
     .columns = {{128, 32, 2, 2}, {256, 32, 4, 1}, {128, 64, 16, 16}},
-    .times = {GPU_TIMES, .march = 1.2, .time = 0.65},
+    .times = {GPU_TIMES, .march = 1.2},
 };
 
 /* By the statistics of RADV's compiler (25.0), which spills with 64 registers. */
@@ -23,7 +23,7 @@ static const wfi_himeno_profile amd = {
     .fast_shared = true,
     .deep_registers = 72,
     .columns = {{128, 32, 2, 2}, {256, 32, 4, 1}, {128, 64, 16, 16}},
-    .times = {GPU_TIMES, .march = 1.2, .time = 0.65},
+    .times = {GPU_TIMES, .march = 1.2},
 };
 
 /* By the statistics of Mesa's compiler (ANV 25.0), which spills where a work-item makes several
@@ -32,14 +32,14 @@ static const wfi_himeno_profile intel = {
     GPU,
     .fast_shared = false,
     .columns = {{128, 32, 2, 2}, {256, 32, 4, 1}, {128, 64, 16, 16}},
-    .times = {GPU_TIMES, .march = 1.2, .time = 3},
+    .times = {GPU_TIMES, .march = 1.2},
 };
 
 /* Likewise (V3DV 25.0): four cells a work-item spill, one does not. */
 static const wfi_himeno_profile videocore = {
     GPU,
     .columns = {{128, 32, 2, 2}, {256, 32, 4, 1}, {128, 64, 16, 16}},
-    .times = {GPU_TIMES, .march = 0.8, .time = 3},
+    .times = {GPU_TIMES, .march = 0.8},
 };
 
 /* A processor pays for each work-group, for each barrier in it and for each load, and its shared
@@ -49,7 +49,7 @@ static const wfi_himeno_profile videocore = {
     .columns = {{256, 64, 8, 8}, {256, 64, 8, 8}, {256, 64, 8, 8}}
 #define PROCESSOR_TIMES                                                                            \
     .naive = 2.0, .naive_tiny = 2.0, .subgroup_sum = 2.0, .subgroup_sum_tiny = 2.0,                \
-    .march4_sum = 1.3, .march4_sum_small = 1.3, .pairs = 0.8, .planes = 4, .time = 3
+    .march4_sum = 1.3, .march4_sum_small = 1.3, .pairs = 0.8, .planes = 4
 
 /* Measured on SwiftShader, and assumed of all drivers for processors but llvmpipe: vectors gain
  * nothing, and long columns keep most of their planes (bench/notes/himeno.md#all-sizes). */

@@ -20,15 +20,14 @@ typedef struct wfi_himeno_columns {
     uint32_t march_of_vec4; /* likewise, of four cells a row */
 } wfi_himeno_columns;
 
-/* Expected times over that of march4, which is 1 on every device. "Tiny" grids have under 100,000
- * inner cells. */
+/* Expected times over that of march4, which is 1 on every device. "Tiny" grids are those of
+ * wfi_himeno_is_tiny. */
 typedef struct wfi_himeno_times {
     double naive, naive_tiny;
     double subgroup_sum, subgroup_sum_tiny;
     double march;
-    double march4_sum, march4_sum_small; /* small: from 100,000 to 2 million cells */
+    double march4_sum, march4_sum_small; /* small: not tiny, up to 2 million cells */
     double pairs, texels, planes;
-    double time; /* on grids that are larger than caches */
 } wfi_himeno_times;
 
 typedef struct wfi_himeno_profile {

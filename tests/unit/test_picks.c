@@ -21,6 +21,7 @@
 #include "matmul/matmul_ids.h"
 #include "kernels/stencil/stencil.h"
 #include "choose/store.h"
+#include "tool/cases/random.h"
 
 #define KIB 1024u
 #define BASIC VK_SUBGROUP_FEATURE_BASIC_BIT
@@ -495,6 +496,52 @@ static void products_use_registers_of_narrow_subgroups(void **state)
     forget(device);
 }
 
+/* Grids that caches do not hold make two iterations a pass or more, in tiles that leave three of
+ * four among 132 units a work-group, and in rows that are hardly longer than their cells; those of
+ * a few MB make one. */
+static void large_grids_make_several_iterations(void **state)
+{
+    const pattern p = {"large",        0,    1024,  64,    48,   32, 32, 32,
+                       ALL_OPERATIONS, true, false, false, true, 16};
+    wf_device *device = calloc(1, sizeof *device);
+    uint64_t random = 28;
+    (void)state;
+    assert_non_null(device);
+    assert_true(wfi_mutex_init(&device->tuning_lock));
+    device->caps = caps_of(&p);
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    device->caps.compute_units = 132;
+    device->caps.max_storage_range = UINT32_MAX;
+    device->caps.max_buffer = device->caps.max_allocation = UINT64_C(1) << 33;
+    for (int i = 0; i < 200; i++) {
+        uint64_t n[3];
+        for (int axis = 0; axis < 3; axis++)
+            n[axis] = wfi_random_log(&random, 16, 1024);
+        const uint64_t cells = (n[0] - 2) * (n[1] - 2) * (n[2] - 2);
+        const wfi_problem problem = {.family = WF_FAMILY_HIMENO,
+                                     .type = WF_TYPE_F32,
+                                     .himeno = {(uint32_t)n[0], (uint32_t)n[1], (uint32_t)n[2]}};
+        const wfi_point point = pick_point(device, &problem);
+        const uint32_t steps = wfi_point_value(&point, HIMENO_ID_STEPS, 1),
+                       pad = wfi_point_value(&point, HIMENO_ID_PAD, 1);
+        const uint64_t row = (n[0] - 2 + pad - 1) / pad * pad;
+        const uint64_t x = wfi_point_value(&point, HIMENO_ID_LOCAL_X, 1) - 2 * (steps - 1),
+                       y = wfi_point_value(&point, HIMENO_ID_LOCAL_Y, 1) - 2 * (steps - 1),
+                       march = wfi_point_value(&point, HIMENO_ID_MARCH, 1);
+        const uint64_t groups =
+            ((n[0] - 2 + x - 1) / x) * ((n[1] - 2 + y - 1) / y) * ((n[2] - 2 + march - 1) / march);
+        const bool deep = strcmp(point.variant->name, "time") == 0;
+        if (cells > 2000000 && (!deep || steps < 2 || groups < 99 || row > n[0] * 21 / 20))
+            fail_msg("%ux%ux%u: %s, %u steps, rows of %u, %u work-groups", (unsigned)n[0],
+                     (unsigned)n[1], (unsigned)n[2], point.variant->name, steps, (unsigned)row,
+                     (unsigned)groups);
+        if (cells < 100000 && deep)
+            fail_msg("%ux%ux%u: %s", (unsigned)n[0], (unsigned)n[1], (unsigned)n[2],
+                     point.variant->name);
+    }
+    forget(device);
+}
+
 /* A row for a grid whose planes of coefficients take 1.2 GB each is taken where a binding holds the
  * five that three iterations a pass read, and passed over for the model where it does not. */
 static void rows_that_do_not_fit_are_passed_over(void **state)
@@ -566,6 +613,7 @@ int main(void)
         cmocka_unit_test(small_grids_fill_large_devices),
         cmocka_unit_test(grids_keep_published_units_busy),
         cmocka_unit_test(products_use_registers_of_narrow_subgroups),
+        cmocka_unit_test(large_grids_make_several_iterations),
         cmocka_unit_test(rows_that_do_not_fit_are_passed_over),
         cmocka_unit_test(defaults_are_legal_everywhere),
     };

@@ -134,10 +134,17 @@ void wfi_himeno_subgroup_constants(const wfi_point *point, wfi_pipeline_desc *de
 /* `fit` of the ladder's steps that are there to be compared with: their time is so long that they
  * are never the choice. */
 double wfi_himeno_fit_step(wfi_point *point);
-/* Tiny grids have fewer inner cells than this, small and large ones as wfi_himeno_grid says. */
-#define WFI_HIMENO_TINY_CELLS 1e5
+/* Small and large grids have fewer and more inner cells than this, as wfi_himeno_grid says. */
 #define WFI_HIMENO_SMALL_CELLS 2e6
 #define WFI_HIMENO_LARGE_CELLS 1e8
+/* Whether most of an iteration's time passes before and after its cells are updated. */
+bool wfi_himeno_is_tiny(const wfi_point *point);
+/* Sets the padding of rows: the profile's, or `least` elements where the profile's would make rows
+ * of inner cells over a twentieth longer. */
+void wfi_himeno_fit_pad(wfi_point *point, uint32_t least);
+/* Time of an iteration of `time` at the point's values, over that of an iteration a pass, by what
+ * both move (pass_time.c). */
+double wfi_himeno_pass_time(const wfi_point *point);
 /* Sets work-groups and columns of a variant that marches with `width` cells along i a work-item. */
 void wfi_himeno_fit_columns(wfi_point *point, uint32_t width);
 

@@ -13,7 +13,7 @@ static double fit(wfi_point *point)
 {
     const wfi_himeno_times *times = &wfi_himeno_profile_of(point->caps)->times;
     const double cells = wfi_himeno_inner_cells(point->problem);
-    const bool small = cells >= WFI_HIMENO_TINY_CELLS && cells < WFI_HIMENO_SMALL_CELLS;
+    const bool small = !wfi_himeno_is_tiny(point) && cells < WFI_HIMENO_SMALL_CELLS;
     wfi_himeno_fit_columns(point, 4);
     return wfi_himeno_least_bytes(point->problem) *
            (small ? times->march4_sum_small : times->march4_sum);

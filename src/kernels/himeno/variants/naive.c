@@ -51,7 +51,7 @@ static const wfi_constraint submits_constraints[] = {
 static double fit(wfi_point *point)
 {
     const wfi_himeno_profile *profile = wfi_himeno_profile_of(point->caps);
-    const bool tiny = wfi_himeno_inner_cells(point->problem) < WFI_HIMENO_TINY_CELLS;
+    const bool tiny = wfi_himeno_is_tiny(point);
     if (tiny && profile->dispatch_gaps) {
         wfi_point_set(point, HIMENO_ID_PAD, profile->pad);
         wfi_point_set(point, HIMENO_ID_INTERLEAVE, profile->interleave_tiny);

@@ -12,14 +12,18 @@ static double fit(wfi_point *point)
 {
     const wfi_himeno_profile *profile = wfi_himeno_profile_of(point->caps);
     const double cells = wfi_himeno_inner_cells(point->problem);
-    const bool tiny = cells < WFI_HIMENO_TINY_CELLS;
+    const bool tiny = wfi_himeno_is_tiny(point);
     wfi_point_set(point, HIMENO_ID_PAD, profile->pad);
     wfi_point_set(point, HIMENO_ID_INTERLEAVE,
                   tiny ? profile->interleave_tiny : profile->interleave);
     wfi_point_set(point, HIMENO_ID_REVERSE,
                   profile->caches_planes && cells > WFI_HIMENO_SMALL_CELLS);
-    if (tiny && profile->dispatch_gaps && point->caps->max_invocations >= 256)
-        wfi_point_set(point, HIMENO_ID_LOCAL_X, 64);
+    if (tiny && profile->dispatch_gaps && point->caps->max_invocations >= 256) {
+        const wfi_himeno_problem *p = &point->problem->himeno;
+        const uint32_t x = wfi_power_at_least(p->ni - 2, 64);
+        wfi_point_set(point, HIMENO_ID_LOCAL_X, x);
+        wfi_point_set(point, HIMENO_ID_LOCAL_Y, wfi_power_at_least(p->nj - 2, 256 / x));
+    }
     return wfi_himeno_least_bytes(point->problem) *
            (tiny ? profile->times.subgroup_sum_tiny : profile->times.subgroup_sum);
 }

@@ -1,4 +1,6 @@
 /* time: temporal blocking, several iterations a pass in overlapped tiles. */
+#include <math.h>
+
 #include "core/architectures.h"
 #include "kernels/himeno/rows.h"
 
@@ -36,56 +38,80 @@ static const wfi_constraint constraints[] = {
      "a cell on every side of the tile",
      tile_outlasts_steps}};
 
-/* Tiles that the model weighs, deepest first, each for grids with so many work-groups of it a
- * compute unit; the values were an H100's best on grids of 135, 33 and 4 million cells. */
-typedef struct tile {
-    uint32_t x, y, march, steps, groups_a_unit;
-} tile;
+/* Three iterations a pass, for grids with so many of these work-groups a compute unit (an H100's
+ * best on grids of 135 and 33 million cells). */
+#define DEEP_STEPS 3
+#define DEEP_X 64
+#define DEEP_Y 16
+#define DEEP_MARCH 64
+#define DEEP_GROUPS_A_UNIT 5
 
-static const tile tiles[] = {
-    {64, 16, 64, 3, 5}, {32, 12, 32, 2, 8}, {32, 8, 16, 2, 0}, {16, 8, 16, 2, 0}};
-
-static double groups_of(const wfi_point *point, const tile *t)
+static void set_tile(wfi_point *point, uint32_t x, uint32_t y, uint32_t march, uint32_t steps)
 {
-    const uint32_t overlap = 2 * (t->steps - 1);
-    return wfi_himeno_inner_cells(point->problem) /
-           ((double)(t->x - overlap) * (t->y - overlap) * t->march);
+    wfi_point_set(point, HIMENO_ID_LOCAL_X, x);
+    wfi_point_set(point, HIMENO_ID_LOCAL_Y, y);
+    wfi_point_set(point, HIMENO_ID_MARCH, march);
+    wfi_point_set(point, HIMENO_ID_STEPS, steps);
 }
 
-/* Whether a compute unit has the registers for a work-group of the tile. */
-static bool has_registers(const wfi_point *point, const tile *t)
+/* Work-groups of whole tiles in the grid's cells. */
+static double deep_groups(const wfi_point *point)
+{
+    const double overlap = 2 * (DEEP_STEPS - 1);
+    return wfi_himeno_inner_cells(point->problem) /
+           ((DEEP_X - overlap) * (DEEP_Y - overlap) * DEEP_MARCH);
+}
+
+/* Whether a compute unit has the registers for a work-group of three iterations. */
+static bool has_registers(const wfi_point *point)
 {
     const uint32_t wanted = wfi_himeno_profile_of(point->caps)->deep_registers,
                    registers = wfi_unit_of(point->caps).registers;
-    return t->steps < 3 || wanted == 0 || registers == 0 || registers / (t->x * t->y) >= wanted;
+    return wanted == 0 || registers == 0 || registers / (DEEP_X * DEEP_Y) >= wanted;
+}
+
+static bool set_deep_tile(wfi_point *point)
+{
+    set_tile(point, DEEP_X, DEEP_Y, DEEP_MARCH, DEEP_STEPS);
+    return has_registers(point) && wfi_point_legal(point, NULL) &&
+           deep_groups(point) >= (double)wfi_units_of(point->caps) * DEEP_GROUPS_A_UNIT;
+}
+
+/* The legal tile of two iterations with the least expected time; the smallest where none is. */
+static void set_fastest_tile(wfi_point *point)
+{
+    static const uint32_t tiles[][2] = {{16, 8}, {32, 8}, {32, 12}, {32, 16}, {64, 8}};
+    uint32_t best = 0, best_march = 8;
+    double least = INFINITY;
+    for (uint32_t i = 0; i < WFI_COUNT(tiles); i++)
+        for (uint32_t march = 8; march <= 64; march *= 2) {
+            set_tile(point, tiles[i][0], tiles[i][1], march, 2);
+            const double time = wfi_himeno_pass_time(point);
+            if (time >= least || !wfi_point_legal(point, NULL))
+                continue;
+            least = time;
+            best = i;
+            best_march = march;
+        }
+    set_tile(point, tiles[best][0], tiles[best][1], best_march, 2);
 }
 
 #define TIME_ELSEWHERE 3 /* of this variant where it does not pay, over march4's */
 
-/* It pays where memory is much slower than arithmetic and shared memory is faster than caches, on
- * grids that are larger than these. */
+/* It pays where memory is much slower than arithmetic and shared memory is faster than caches. */
 static double fit(wfi_point *point)
 {
     const wf_caps *caps = point->caps;
     const wfi_himeno_profile *profile = wfi_himeno_profile_of(caps);
-    const double units = wfi_units_of(caps);
-    for (size_t i = 0; i < WFI_COUNT(tiles); i++) {
-        const tile *t = &tiles[i];
-        wfi_point_set(point, HIMENO_ID_LOCAL_X, t->x);
-        wfi_point_set(point, HIMENO_ID_LOCAL_Y, t->y);
-        wfi_point_set(point, HIMENO_ID_MARCH, t->march);
-        wfi_point_set(point, HIMENO_ID_PAD, profile->pad);
-        wfi_point_set(point, HIMENO_ID_INTERLEAVE, profile->interleave);
-        wfi_point_set(point, HIMENO_ID_STEPS, t->steps);
-        wfi_point_set(point, HIMENO_ID_REVERSE, profile->caches_planes);
-        if (has_registers(point, t) && wfi_point_legal(point, NULL) &&
-            groups_of(point, t) >= units * t->groups_a_unit)
-            break;
-    }
-    const bool pays = profile->fast_shared && !wfi_unit_of(caps).shared_is_memory &&
-                      caps->max_invocations >= 256 &&
-                      wfi_himeno_inner_cells(point->problem) > WFI_HIMENO_SMALL_CELLS;
-    return wfi_himeno_least_bytes(point->problem) * (pays ? profile->times.time : TIME_ELSEWHERE);
+    wfi_himeno_fit_pad(point, 1);
+    wfi_point_set(point, HIMENO_ID_INTERLEAVE, profile->interleave);
+    wfi_point_set(point, HIMENO_ID_REVERSE, profile->caches_planes);
+    if (!set_deep_tile(point))
+        set_fastest_tile(point);
+    const bool pays =
+        profile->fast_shared && !wfi_unit_of(caps).shared_is_memory && caps->max_invocations >= 256;
+    return wfi_himeno_least_bytes(point->problem) *
+           (pays ? wfi_himeno_pass_time(point) : TIME_ELSEWHERE);
 }
 
 const wfi_variant wfi_himeno_time = {

@@ -1,0 +1,91 @@
+/* What a pass of several iterations takes beside a pass of one, counted in bytes: memory moves what
+ * the tiles of all work-groups read, with their overlap, and each plane that a work-group goes on
+ * to is waited for. Only published figures of the device come in; the rest is the same for all
+ * (bench/notes/himeno.md#pass-time says how far it holds). */
+#include <math.h>
+
+#include "core/architectures.h"
+#include "core/arithmetic.h"
+#include "kernels/himeno/rows.h"
+
+#define PLANE_CLOCKS 1500 /* of memory's latency, and of the arithmetic and barriers of a plane */
+/* Bytes that come from memory while a compute unit waits so long, where nothing is published. */
+#define PLANE_BYTES 10e3
+#define DISPATCH_PLANES 2.7 /* such waits that a dispatch and the barrier behind it take */
+#define SECTOR_BYTES 32     /* what caches fetch at once */
+#define ARRAYS_READ 13      /* twelve coefficients and p */
+#define FROM_MEMORY 0.75    /* of the bytes read: neighbours' overlap is in caches in part */
+#define LARGE_GROUP 0.12    /* longer for each 256 work-items more that wait at a barrier */
+/* Of all arrays, up to which caches of large GPUs hold them, and from which on they do not; passes
+ * of one iteration then take this part of memory's time. */
+#define CACHED_BYTES 42e6
+#define UNCACHED_BYTES 56e6
+#define CACHED_TIME 0.6
+#define ITEM_REGISTERS 64 /* of `time`, as compilers tell them */
+/* Work-groups of one unit hide each other's waits: times add up as their powers do, from nearly
+ * plainly for one to the larger of both for many. */
+#define LEAST_POWER 1.25
+#define MOST_POWER 3
+
+/* Bytes that a compute unit's share of memory's bandwidth moves while a plane is waited for. */
+static double plane_bytes(const wf_caps *caps)
+{
+    const wfi_unit unit = wfi_unit_of(caps);
+    return unit.fma && unit.flops_a_byte > 0 ? 2.0 * unit.fma / unit.flops_a_byte * PLANE_CLOCKS
+                                             : PLANE_BYTES;
+}
+
+/* Work-groups of so many work-items that a compute unit holds at once. */
+static double resident(const wf_caps *caps, double items)
+{
+    const wfi_unit unit = wfi_unit_of(caps);
+    double groups = 2;
+    if (unit.items)
+        groups = floor(unit.items / items);
+    if (unit.registers)
+        groups = fmin(groups, floor(unit.registers / (ITEM_REGISTERS * items)));
+    return fmax(groups, 1);
+}
+
+/* Bytes that all work-groups read and write in a pass. */
+static double bytes_moved(const wfi_point *point, const uint32_t groups[3])
+{
+    const wfi_himeno_problem *p = &point->problem->himeno;
+    const double overlap = 2 * (wfi_himeno_steps(point) - 1.0);
+    const double rows = (double)p->nj - 2 + groups[1] * overlap,
+                 planes = (double)p->nk - 2 + groups[2] * overlap,
+                 row = sizeof(float) * ((double)p->ni - 2 + groups[0] * overlap) +
+                       (SECTOR_BYTES - sizeof(float)) * (double)groups[0];
+    return FROM_MEMORY * (ARRAYS_READ * row * rows * planes +
+                          sizeof(float) * wfi_himeno_inner_cells(point->problem));
+}
+
+/* What an iteration a pass takes. */
+static double single_bytes(const wfi_point *point)
+{
+    const double least = wfi_himeno_least_bytes(point->problem);
+    const double outside = (least - CACHED_BYTES) / (UNCACHED_BYTES - CACHED_BYTES);
+    return least * (CACHED_TIME + (1 - CACHED_TIME) * fmin(1, fmax(0, outside)));
+}
+
+double wfi_himeno_pass_time(const wfi_point *point)
+{
+    const wf_caps *caps = point->caps;
+    const wfi_himeno_problem *p = &point->problem->himeno;
+    const double units = wfi_units_of(caps), steps = wfi_himeno_steps(point);
+    const double plane = units * plane_bytes(caps), dispatch = DISPATCH_PLANES * plane;
+    uint32_t groups[3], size[3];
+    wfi_himeno_groups(point, (uint32_t)p->nk - 2, groups);
+    wfi_himeno_group_size(point, size);
+    const double items = (double)size[0] * size[1], all = (double)groups[0] * groups[1] * groups[2];
+    const double march = fmin(wfi_point_value(point, HIMENO_ID_MARCH, 1), (double)p->nk - 2);
+    const double uneven = ceil(all / units) / (all / units), barriers = items / 256 - 1;
+    const double memory =
+        bytes_moved(point, groups) * uneven * (1 + LARGE_GROUP * fmax(barriers, 0));
+    const double waves = ceil(all / (units * resident(caps, items)));
+    const double latency = waves * (march + 2 * (steps - 1)) * plane;
+    const double power =
+        fmin(MOST_POWER, fmax(LEAST_POWER, fmin(all / units, resident(caps, items))));
+    const double pass = pow(pow(memory, power) + pow(latency, power), 1 / power) + dispatch;
+    return pass / steps / (single_bytes(point) + dispatch);
+}
