@@ -41,8 +41,9 @@ static const wfi_stencil_profile videocore = {
  * work-groups are faster (bench/notes/tune.md#time-first). */
 static const wfi_stencil_profile cpu = {PROCESSOR, .march_width = 8};
 
-/* Measured on lavapipe, which is faster with the work-groups of GPUs. */
-static const wfi_stencil_profile llvmpipe = {PROCESSOR, .march_width = 64};
+/* Measured on lavapipe, which is faster with the work-groups of GPUs, and asks of each lane of each
+ * load whether it is inside the buffer (bench/notes/stencil.md#processors-drawn). */
+static const wfi_stencil_profile llvmpipe = {PROCESSOR, .march_width = 64, .loads_count = true};
 
 static const wfi_stencil_profile *const profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_OTHER] = &gpu,           [WFI_PROFILE_CPU] = &cpu,

@@ -77,8 +77,11 @@ void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march)
     const uint64_t row = (a.ni + width - 1) / width;
     wfi_stencil_fit_group(point, ITEMS_BY_TIMES, most_x);
     uint32_t x = wfi_point_value(point, STENCIL_ID_LOCAL_X, 1);
-    /* Half as wide where a tenth fewer work-items then cover a row. */
-    while (!a.flat && x > 8 && 10 * wfi_round_up(row, x / 2) <= 9 * wfi_round_up(row, x))
+    /* Half as wide where a tenth fewer work-items then cover a row, down to two sectors of a cache,
+     * since a row begins anywhere (H100, 65x194x150, a box of radius 1: 67.6 us by groups of 8x16,
+     * 51.2 by 16x4). */
+    while (!a.flat && x > 8 && x * width > 16 &&
+           10 * wfi_round_up(row, x / 2) <= 9 * wfi_round_up(row, x))
         x /= 2;
     if (!a.flat)
         wfi_stencil_fit_group(point, ITEMS_BY_TIMES, x);

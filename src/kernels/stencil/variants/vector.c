@@ -43,10 +43,11 @@ static double cost_of_loads(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
     const bool f16 = point->problem->type == WF_TYPE_F16, star = p->shape == WF_STENCIL_STAR;
-    const bool shares = wfi_stencil_profile_of(point->caps)->shares_cells &&
+    const wfi_stencil_profile *profile = wfi_stencil_profile_of(point->caps);
+    const bool shares = profile->shares_cells &&
                         (p->dimensions == 2 ? star && (p->radius > 3 || (f16 && p->radius > 1))
                                             : f16 && p->radius > 3);
-    return wfi_stencil_rows_hold_vectors(point) || shares ? 2 : 3;
+    return wfi_stencil_rows_hold_vectors(point) || shares || profile->loads_count ? 2 : 3;
 }
 
 static double fit(wfi_point *point)
