@@ -37,14 +37,17 @@ static uint64_t groups_of(const wfi_point *point)
     return (uint64_t)groups[0] * groups[1] * groups[2];
 }
 
-/* Columns are long, and work-groups large, as long as each core gets some. On grids that are not
- * small a block of coefficients is what a subgroup of 8 fetches: of two processors one was much
- * faster so, and the other a little slower. */
+/* Cells up to which rows of coefficients stay whole. */
+#define WHOLE_ROWS 5e5
+
+/* Columns are long, and work-groups large, as long as each core gets some. On grids whose
+ * coefficients are over 24 MB a block of them is what a subgroup of 8 fetches: of two processors
+ * one was much faster so, and the other a little slower. */
 static double fit(wfi_point *point)
 {
     const wfi_himeno_profile *profile = wfi_himeno_profile_of(point->caps);
     const uint32_t most = point->caps->max_invocations;
-    const bool small = wfi_himeno_inner_cells(point->problem) <= WFI_HIMENO_SMALL_CELLS;
+    const bool small = wfi_himeno_inner_cells(point->problem) <= WHOLE_ROWS;
     wfi_himeno_fit_columns(point, 4);
     uint32_t y = (most < 512 ? most : 512) / wfi_point_value(point, HIMENO_ID_LOCAL_X, 1),
              march = 32;

@@ -27,12 +27,19 @@ static const wfi_constraint constraints[] = {
     WFI_SPMV_ONE_VECTOR,
 };
 
+#define SORTED_ROWS 2048 /* so that their part of x and y still lies together */
+#define LEAST_GROUPS 16  /* for the cores of a processor */
+#define LEAST_LOCAL 64
+
 /* Rows side by side wait for the longest, so they are sorted where they differ. */
 static double fit(wfi_point *point)
 {
     const wfi_spmv_profile *profile = wfi_spmv_profile_of(point->caps);
-    point->values[SPMV_ID_LOCAL_X] = wfi_spmv_fit_local(point->caps);
-    point->values[SPMV_ID_WINDOW] = point->problem->spmv.padding < 1.2 ? 1 : UINT32_MAX;
+    uint32_t local = wfi_spmv_fit_local(point->caps);
+    while (local > LEAST_LOCAL && point->problem->spmv.rows < (uint64_t)LEAST_GROUPS * local)
+        local /= 2;
+    point->values[SPMV_ID_LOCAL_X] = local;
+    point->values[SPMV_ID_WINDOW] = point->problem->spmv.padding < 1.2 ? 1 : SORTED_ROWS;
     return profile->costs ? wfi_spmv_instruction_time(point, profile->costs->quads) : -1;
 }
 
