@@ -200,18 +200,46 @@ static bool view(const query *q, const wfi_problem *problem, const wfi_point *ro
     return true;
 }
 
+static bool expects_times(const wfi_family *family)
+{
+    for (uint32_t i = 0; i < family->variant_count; i++)
+        if (family->variants[i]->expect)
+            return true;
+    return false;
+}
+
+/* Whether the model chooses the same variant for both problems, so that none of its borders lies
+ * between them. */
+static bool choice_holds(const query *q, const wfi_problem *measured, const wfi_point *row)
+{
+    const wfi_family *family = wfi_family_get(measured->family);
+    query of = *q;
+    of.log = NULL;
+    wfi_point there = {.caps = row->caps, .problem = measured, .rates = row->rates},
+              here = {.caps = row->caps, .problem = q->problem, .rates = row->rates};
+    double time;
+    const bool here_too = choose_by_model(&of, family, &here, &time) == WF_SUCCESS;
+    of.problem = measured;
+    of.known = NULL; /* its bad points are of this problem */
+    return here_too && choose_by_model(&of, family, &there, &time) == WF_SUCCESS &&
+           here.variant == there.variant;
+}
+
 /* Whether the row's point is worth taking for this other size than it was measured for. */
 static bool serves(const query *q, const wfi_tuning_entry *entry, const wfi_point *row)
 {
-    const wfi_family_hooks *hooks = wfi_family_get(q->problem->family)->hooks;
+    const wfi_family *family = wfi_family_get(q->problem->family);
     wfi_problem measured;
     wfi_model_view there, here;
+    if (!family->hooks->resize || !family->hooks->resize(q->problem, entry->problem, &measured))
+        return true;
+    if (!expects_times(family))
+        return choice_holds(q, &measured, row);
     if (!row->rates) /* only of measured rates is the error known */
         return true;
     const struct wfi_tuning *tuning = wfi_tuning_of(q->device);
-    return !row->variant->expect || !hooks->resize ||
-           !hooks->resize(q->problem, entry->problem, &measured) ||
-           !view(q, &measured, row, &there) || !view(q, q->problem, row, &here) ||
+    return !row->variant->expect || !view(q, &measured, row, &there) ||
+           !view(q, q->problem, row, &here) ||
            wfi_row_serves(entry, &there, &here, tuning->own.rates.error_permille * 1e-3);
 }
 

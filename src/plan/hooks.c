@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "plan/object.h"
 
@@ -23,6 +24,19 @@ wf_result wfi_describe_extents(const wfi_log *log, const wf_problem *given)
     if (e[0] == 0 || e[1] == 0 || e[2] == 0 || (unsigned)given->type >= WF_TYPE_COUNT)
         return wfi_fail(log, WF_ERROR_INVALID_ARGUMENT, "wf_kernel_compile: an empty problem");
     return WF_SUCCESS;
+}
+
+bool wfi_read_extents(const char *text, uint64_t extents[3])
+{
+    for (int i = 0; i < 3; i++) {
+        char *end;
+        extents[i] = strtoull(text, &end, 10);
+        if (end == text || *end != (i < 2 ? 'x' : '\0') || extents[i] == 0 ||
+            extents[i] > INT32_MAX)
+            return false;
+        text = end + 1;
+    }
+    return true;
 }
 
 wf_result wfi_plan_build(wf_plan *plan, const void *params)

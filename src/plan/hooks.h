@@ -36,7 +36,7 @@ typedef struct wfi_family_hooks {
     /* The problem in a few characters, "1000x2000x3000". */
     void (*text)(const wfi_problem *problem, char *text, size_t bytes);
     /* The problem with the extents of such a text, and all else as it is; false: the text has none.
-     * NULL: the family's models know no times of points that they did not choose. */
+     * NULL: rows serve other sizes whatever the model says of them. */
     bool (*resize)(const wfi_problem *problem, const char *text, wfi_problem *out);
     /* Fills the family's part of the problem, whose family and type are there; NULL: a problem of
      * the family cannot be described by sizes. */
@@ -60,5 +60,7 @@ typedef struct wfi_family_hooks {
 
 /* For `describe`: WF_SUCCESS where no extent is 0 and the type is known. */
 wf_result wfi_describe_extents(const wfi_log *log, const wf_problem *given);
+/* The extents of a text like "1000x2000x3000", each from 1 to INT32_MAX; false: it has none. */
+bool wfi_read_extents(const char *text, uint64_t extents[3]);
 
 #endif

@@ -583,6 +583,50 @@ static void rows_that_do_not_fit_are_passed_over(void **state)
     forget(device);
 }
 
+/* A row of several iterations a pass serves grids nearby as long as the model would make several
+ * there, too, and not one that caches hold. */
+static void rows_do_not_cross_the_models_borders(void **state)
+{
+    static const struct {
+        uint64_t ni, nj;
+        const char *chosen_by;
+    } cases[] = {{187, 45, "device row"}, {181, 44, "device row"}, {150, 36, "model"}};
+    (void)state;
+    const pattern p = {"large",        0,    1024,  64,    48,   32, 32, 32,
+                       ALL_OPERATIONS, true, false, false, true, 16};
+    const wf_tuning tuning = {.size = sizeof tuning};
+    wf_device *device = calloc(1, sizeof *device);
+    struct wfi_tuning *data = calloc(1, sizeof *data);
+    assert_true(device && data);
+    device->tuning = data;
+    assert_true(wfi_mutex_init(&device->tuning_lock));
+    device->caps = caps_of(&p);
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    device->caps.compute_units = 132;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const wfi_problem problem = {.family = WF_FAMILY_HIMENO,
+                                     .type = WF_TYPE_F32,
+                                     .himeno = {cases[i].ni, cases[i].nj, 128}};
+        wfi_choice choice;
+        if (i == 0) {
+            const wfi_key key = wfi_key_of(&problem);
+            wfi_tuning_entry *row = wfi_tuning_add(&data->shipped[0], &key);
+            assert_non_null(row);
+            snprintf(row->problem, sizeof row->problem, "187x45x128");
+            row->best_count = 1;
+            row->best[0] =
+                (wfi_named_point){.variant = "time",
+                                  .count = 3,
+                                  .values = {{"local_x", 32}, {"local_y", 8}, {"steps", 2}}};
+        }
+        assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
+        assert_string_equal(choice.chosen_by, cases[i].chosen_by);
+    }
+    wfi_tuning_data_free(&data->shipped[0]);
+    free(data);
+    forget(device);
+}
+
 /* Defaults are what every device can run. */
 static void defaults_are_legal_everywhere(void **state)
 {
@@ -615,6 +659,7 @@ int main(void)
         cmocka_unit_test(products_use_registers_of_narrow_subgroups),
         cmocka_unit_test(large_grids_make_several_iterations),
         cmocka_unit_test(rows_that_do_not_fit_are_passed_over),
+        cmocka_unit_test(rows_do_not_cross_the_models_borders),
         cmocka_unit_test(defaults_are_legal_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,18 @@ static void text(const wfi_problem *problem, char *out, size_t bytes)
              (unsigned long long)p->nk);
 }
 
+static bool resize(const wfi_problem *problem, const char *given, wfi_problem *out)
+{
+    uint64_t e[3];
+    if (!wfi_read_extents(given, e) || e[0] < 3 || e[1] < 3 || e[2] < 3)
+        return false;
+    *out = *problem;
+    out->himeno.ni = e[0];
+    out->himeno.nj = e[1];
+    out->himeno.nk = e[2];
+    return true;
+}
+
 static wf_result describe(const wfi_log *log, const wf_problem *given, wfi_problem *out)
 {
     const uint64_t *e = given->extent;
@@ -35,6 +47,7 @@ const struct wfi_family_hooks wfi_himeno_hooks = {
     .binds_sets = true,
     .classes = classes,
     .text = text,
+    .resize = resize,
     .describe = describe,
     .fits = wfi_himeno_fits,
 };

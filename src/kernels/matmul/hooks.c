@@ -2,7 +2,6 @@
 #include "plan/hooks.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "core/element.h"
 
@@ -42,14 +41,8 @@ static void text(const wfi_problem *problem, char *out, size_t bytes)
 static bool resize(const wfi_problem *problem, const char *given, wfi_problem *out)
 {
     uint64_t e[3];
-    const char *at = given;
-    for (int i = 0; i < 3; i++) {
-        char *end;
-        e[i] = strtoull(at, &end, 10);
-        if (end == at || *end != (i < 2 ? 'x' : '\0') || e[i] == 0 || e[i] > INT32_MAX)
-            return false;
-        at = end + 1;
-    }
+    if (!wfi_read_extents(given, e))
+        return false;
     wfi_matmul_problem *p = &out->matmul;
     *out = *problem;
     p->m = e[0];
