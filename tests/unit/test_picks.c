@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "gpus.h"
 #include "choose/choose.h"
 #include "kernels/families.h"
 #include "core/arithmetic.h"
@@ -17,96 +18,53 @@
 #include "core/volk.h"
 #include "plan/family.h"
 #include "plan/hooks.h"
-#include "himeno/himeno_ids.h"
 #include "matmul/matmul_ids.h"
 #include "kernels/stencil/stencil.h"
 #include "choose/store.h"
-#include "tool/cases/random.h"
 
-#define KIB 1024u
 #define BASIC VK_SUBGROUP_FEATURE_BASIC_BIT
-#define ALL_OPERATIONS 0xffu
 #define MOST_DEVICES 96
 
-typedef struct pattern {
-    const char *name;
-    uint32_t vendor_id;
-    uint32_t invocations, groups_z, shared_kib;
-    uint32_t subgroup, subgroup_min, subgroup_max; /* min < max: varies */
-    uint32_t operations;
-    bool pins; /* subgroup size control */
-    bool f16_arithmetic, f16_storage, f64;
-    uint32_t buffers;
-} pattern;
-
-static const pattern patterns[] = {
-    {"Adreno (TM) 740", 0x5143, 1024, 64, 32, 64, 64, 128, ALL_OPERATIONS, true, true, true, false,
-     24},
+static const gpu_pattern patterns[] = {
+    {"Adreno (TM) 740", 0x5143, 1024, 64, 32, 64, 64, 128, GPU_ALL_OPERATIONS, true, true, true,
+     false, 24},
     {"Adreno (TM) 610", 0x5143, 1024, 64, 32, 64, 64, 64, BASIC, false, false, true, false, 24},
-    {"Mali-G710", 0x13b5, 1024, 1024, 32, 16, 16, 16, ALL_OPERATIONS, true, true, true, false, 35},
+    {"Mali-G710", 0x13b5, 1024, 1024, 32, 16, 16, 16, GPU_ALL_OPERATIONS, true, true, true, false,
+     35},
     {"Mali-G52", 0x13b5, 384, 384, 32, 8, 8, 8, BASIC, false, true, true, false, 35},
     {"PowerVR Rogue GE8320", 0x1010, 512, 64, 16, 32, 32, 32, BASIC, false, false, false, false, 8},
-    {"Apple M1", 0x106b, 1024, 1024, 32, 32, 32, 32, ALL_OPERATIONS, false, true, true, false, 31},
+    {"Apple M1", 0x106b, 1024, 1024, 32, 32, 32, 32, GPU_ALL_OPERATIONS, false, true, true, false,
+     31},
     {"V3D 7.1.7.0", 0x14e4, 256, 256, 16, 16, 16, 16, BASIC, false, false, false, false, 64},
-    {"Intel(R) UHD Graphics 630 (CFL GT2)", 0x8086, 1024, 1024, 64, 32, 8, 32, ALL_OPERATIONS, true,
-     true, true, true, 64},
-    {"Intel(R) Graphics (LNL)", 0x8086, 1024, 1024, 128, 32, 16, 32, ALL_OPERATIONS, true, true,
+    {"Intel(R) UHD Graphics 630 (CFL GT2)", 0x8086, 1024, 1024, 64, 32, 8, 32, GPU_ALL_OPERATIONS,
+     true, true, true, true, 64},
+    {"Intel(R) Graphics (LNL)", 0x8086, 1024, 1024, 128, 32, 16, 32, GPU_ALL_OPERATIONS, true, true,
      true, false, 64},
     {"what Vulkan guarantees", 0, 128, 64, 16, 1, 1, 1, 0, false, false, false, false, 4},
 };
-
-static wf_caps caps_of(const pattern *d)
-{
-    wf_caps caps = {.size = sizeof caps,
-                    .vendor_id = d->vendor_id,
-                    .device_type = VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU,
-                    .max_invocations = d->invocations,
-                    .max_group_size = {d->invocations, d->invocations, d->groups_z},
-                    .max_groups = {65535, 65535, 65535},
-                    .max_shared_bytes = d->shared_kib * KIB,
-                    .max_push_bytes = 128,
-                    .max_storage_buffers = d->buffers,
-                    .max_storage_range = UINT64_C(1) << 27,
-                    .max_allocation = UINT64_C(1) << 30,
-                    .max_buffer = UINT64_C(1) << 30,
-                    .storage_alignment = 64,
-                    .subgroup_size = d->subgroup,
-                    .subgroup_min = d->subgroup_min,
-                    .subgroup_max = d->subgroup_max,
-                    .subgroup_operations = d->operations,
-                    .max_group_subgroups = d->invocations / d->subgroup_min,
-                    .subgroup_size_control = d->pins,
-                    .full_subgroups = d->pins,
-                    .f16_arithmetic = d->f16_arithmetic,
-                    .f16_storage = d->f16_storage,
-                    .f64 = d->f64,
-                    .unified_memory = true};
-    snprintf(caps.name, sizeof caps.name, "%s", d->name);
-    return caps;
-}
 
 static uint32_t make_devices(wf_caps *out)
 {
     uint32_t count = 0;
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        out[count++] = caps_of(&patterns[i]);
+        out[count++] = gpu_caps(&patterns[i]);
     for (uint32_t size = 4; size <= 128; size *= 2)
         for (int kind = 0; kind < 6; kind++) {
             const bool small = kind % 2, varies = kind >= 2, pins = kind >= 4;
-            const pattern p = {.name = pins     ? "pinned"
-                                       : varies ? "varying"
-                                                : "fixed",
-                               .invocations = small ? 128 : 1024,
-                               .groups_z = 64,
-                               .shared_kib = small ? 16 : 48,
-                               .subgroup = size,
-                               .subgroup_min = varies ? 4 : size,
-                               .subgroup_max = varies ? 128 : size,
-                               .operations = ALL_OPERATIONS,
-                               .pins = pins,
-                               .f16_arithmetic = !small,
-                               .buffers = small ? 4 : 16};
-            out[count++] = caps_of(&p);
+            const gpu_pattern p = {.name = pins     ? "pinned"
+                                           : varies ? "varying"
+                                                    : "fixed",
+                                   .invocations = small ? 128 : 1024,
+                                   .groups_z = 64,
+                                   .shared_kib = small ? 16 : 48,
+                                   .subgroup = size,
+                                   .subgroup_min = varies ? 4 : size,
+                                   .subgroup_max = varies ? 128 : size,
+                                   .operations = GPU_ALL_OPERATIONS,
+                                   .pins = pins,
+                                   .f16_arithmetic = !small,
+                                   .buffers = small ? 4 : 16};
+            out[count++] = gpu_caps(&p);
         }
     assert_true(count <= MOST_DEVICES);
     return count;
@@ -226,15 +184,6 @@ static void keep_error(void *user, wf_log_level level, const char *text)
         snprintf(last_error, sizeof last_error, "%s", text);
 }
 
-/* Ends what choosing made of a device that was never opened. */
-static void forget(wf_device *device)
-{
-    if (device->tuning_end)
-        device->tuning_end(device->tuning);
-    wfi_mutex_destroy(&device->tuning_lock);
-    free(device);
-}
-
 static void picks_are_legal(void **state)
 {
     (void)state;
@@ -270,7 +219,7 @@ static void picks_are_legal(void **state)
                 CHECK(strcmp(point->variant->name, "naive") != 0);
         }
     }
-    forget(device);
+    gpu_forget(device);
 }
 
 /* The variant that the model takes. */
@@ -289,41 +238,18 @@ static const char *pick_sparse(wf_device *device, uint64_t rows, double mean)
     return pick(device, &problem);
 }
 
-/* A GPU with the limits of an H200 and no vendor; forget() ends it. */
-static wf_device *large_gpu(void)
-{
-    const pattern p = {.name = "large",
-                       .invocations = 1024,
-                       .groups_z = 64,
-                       .shared_kib = 48,
-                       .subgroup = 32,
-                       .subgroup_min = 32,
-                       .subgroup_max = 32,
-                       .operations = ALL_OPERATIONS,
-                       .pins = true,
-                       .f64 = true,
-                       .buffers = 16};
-    wf_device *device = calloc(1, sizeof *device);
-    assert_non_null(device);
-    assert_true(wfi_mutex_init(&device->tuning_lock));
-    device->caps = caps_of(&p);
-    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-    device->caps.max_storage_range = UINT32_MAX;
-    return device;
-}
-
 /* As an H200 measured it: many rows of one entry are streamed, few and longer ones are not. */
 static void lone_entries_are_streamed(void **state)
 {
     (void)state;
-    wf_device *device = large_gpu();
+    wf_device *device = gpu_large();
     device->caps.compute_units = 132;
     assert_string_equal(pick_sparse(device, 1500000, 1), "stream");
     assert_string_equal(pick_sparse(device, 100000, 1), "equal");
     assert_string_equal(pick_sparse(device, 600000, 3), "equal");
     assert_string_equal(pick_sparse(device, 640000, 5), "stream");
     assert_string_equal(pick_sparse(device, 3000000, 6), "sliced");
-    forget(device);
+    gpu_forget(device);
 }
 
 /* Rows of a few columns from all over a vector that does not stay in a cache get a work-item each;
@@ -331,7 +257,7 @@ static void lone_entries_are_streamed(void **state)
 static void rows_that_read_far_are_not_streamed(void **state)
 {
     (void)state;
-    wf_device *device = large_gpu();
+    wf_device *device = gpu_large();
     wfi_problem problem = sparse(4700000, 5, 0, 5, WF_TYPE_F32);
     problem.spmv.bandwidth = 4699999;
     assert_string_equal(pick(device, &problem), "row");
@@ -340,16 +266,7 @@ static void rows_that_read_far_are_not_streamed(void **state)
     problem = sparse(900000, 5, 0, 5, WF_TYPE_F32);
     problem.spmv.bandwidth = 899999;
     assert_string_equal(pick(device, &problem), "stream");
-    forget(device);
-}
-
-/* What the device takes for the problem, by the model alone. */
-static wfi_point pick_point(wf_device *device, const wfi_problem *problem)
-{
-    const wf_tuning model = {.size = sizeof model, .no_tuning = true};
-    wfi_choice choice;
-    assert_int_equal(wfi_choose(device, problem, &model, &choice), WF_SUCCESS);
-    return choice.point;
+    gpu_forget(device);
 }
 
 /* Several steps a pass are for stars of radius 1, on grids that give a device enough to do. */
@@ -361,7 +278,7 @@ static void wide_or_small_stars_make_single_steps(void **state)
         bool several;
     } grids[] = {
         {4099, 4099, 1, true}, {539, 1138, 1, true}, {2172, 67, 1, false}, {155, 13766, 2, false}};
-    wf_device *device = large_gpu();
+    wf_device *device = gpu_large();
     device->caps.compute_units = 132;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
         const wfi_problem problem = {.family = WF_FAMILY_STENCIL,
@@ -372,11 +289,11 @@ static void wide_or_small_stars_make_single_steps(void **state)
                                                  .radius = grids[i].radius,
                                                  .dimensions = 2,
                                                  .steps = 3}};
-        const wfi_point point = pick_point(device, &problem);
+        const wfi_point point = gpu_pick(device, &problem);
         if ((wfi_point_value(&point, STENCIL_ID_STEPS, 1) > 1) != grids[i].several)
             fail_msg("%ux%u: %s", grids[i].nx, grids[i].ny, point.variant->name);
     }
-    forget(device);
+    gpu_forget(device);
 }
 
 /* The model picks long columns only for grids that have enough of them to give every compute unit
@@ -392,7 +309,7 @@ static void small_grids_fill_large_devices(void **state)
         {.nx = 128, .ny = 128, .nz = 128, .dimensions = 3, .steps = 1},
         {.nx = 96, .ny = 96, .nz = 96, .dimensions = 3, .shape = WF_STENCIL_BOX, .steps = 1},
         {.nx = 512, .ny = 512, .nz = 512, .dimensions = 3, .shape = WF_STENCIL_BOX, .steps = 1}};
-    wf_device *device = large_gpu();
+    wf_device *device = gpu_large();
     uint32_t longest = 0;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
         wfi_problem problem = {.family = WF_FAMILY_STENCIL, .type = WF_TYPE_F32};
@@ -401,7 +318,7 @@ static void small_grids_fill_large_devices(void **state)
         problem.stencil.radius = 1;
         problem.stencil.row_stride = grids[i].nx;
         device->caps.compute_units = 132;
-        const wfi_point point = pick_point(device, &problem);
+        const wfi_point point = gpu_pick(device, &problem);
         const wfi_stencil_axes a = wfi_stencil_axes_of(&problem.stencil);
         const wfi_stencil_tile t = wfi_stencil_tile_of(&point);
         point.variant->group_size(&point, size);
@@ -417,11 +334,11 @@ static void small_grids_fill_large_devices(void **state)
         longest = march > longest ? march : longest;
         /* A device of two units is full with longer ones. */
         device->caps.compute_units = 2;
-        const wfi_point small = pick_point(device, &problem);
+        const wfi_point small = gpu_pick(device, &problem);
         assert_true(wfi_point_value(&small, STENCIL_ID_MARCH, 1) >= march);
     }
     assert_true(longest >= 16);
-    forget(device);
+    gpu_forget(device);
 }
 
 #define NARROWEST 8 /* work-items along i */
@@ -451,7 +368,7 @@ static void grids_keep_published_units_busy(void **state)
         assert_true(wfi_mutex_init(&device->tuning_lock));
         for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
             if (strcmp(patterns[i].name, names[n]) == 0)
-                device->caps = caps_of(&patterns[i]);
+                device->caps = gpu_caps(&patterns[i]);
         device->caps.compute_units = 3;
         for (uint32_t nx = 33; nx < 260; nx += 6) {
             wfi_problem problem = {.family = WF_FAMILY_STENCIL, .type = WF_TYPE_F32};
@@ -463,14 +380,14 @@ static void grids_keep_published_units_busy(void **state)
                                                     .shape = WF_STENCIL_BOX,
                                                     .radius = 2,
                                                     .steps = 1};
-            const wfi_point point = pick_point(device, &problem);
+            const wfi_point point = gpu_pick(device, &problem);
             sum += busy_lanes(&point);
             count++;
         }
         if (sum < 0.95 * count)
             fail_msg("%s: %.3f of the lanes that could have a cell have one", names[n],
                      sum / count);
-        forget(device);
+        gpu_forget(device);
     }
 }
 
@@ -486,145 +403,14 @@ static void products_use_registers_of_narrow_subgroups(void **state)
     assert_true(wfi_mutex_init(&device->tuning_lock));
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
         if (patterns[i].vendor_id == 0x8086 && patterns[i].subgroup_min == 8)
-            device->caps = caps_of(&patterns[i]);
+            device->caps = gpu_caps(&patterns[i]);
     assert_int_equal(device->caps.subgroup_min, 8);
-    const wfi_point point = pick_point(device, &problem);
+    const wfi_point point = gpu_pick(device, &problem);
     const uint32_t sums = wfi_point_value(&point, MATMUL_ID_THREAD_M, 1) *
                           wfi_point_value(&point, MATMUL_ID_THREAD_N, 1);
     if (strcmp(point.variant->name, "vector") != 0 || sums < 32)
         fail_msg("%s: %s with %u sums a work-item", device->caps.name, point.variant->name, sums);
-    forget(device);
-}
-
-/* Grids that caches do not hold make two iterations a pass or more, in tiles that leave three of
- * four among 132 units a work-group, and in rows that are hardly longer than their cells; those of
- * a few MB make one. */
-static void large_grids_make_several_iterations(void **state)
-{
-    const pattern p = {"large",        0,    1024,  64,    48,   32, 32, 32,
-                       ALL_OPERATIONS, true, false, false, true, 16};
-    wf_device *device = calloc(1, sizeof *device);
-    uint64_t random = 28;
-    (void)state;
-    assert_non_null(device);
-    assert_true(wfi_mutex_init(&device->tuning_lock));
-    device->caps = caps_of(&p);
-    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-    device->caps.compute_units = 132;
-    device->caps.max_storage_range = UINT32_MAX;
-    device->caps.max_buffer = device->caps.max_allocation = UINT64_C(1) << 33;
-    for (int i = 0; i < 200; i++) {
-        uint64_t n[3];
-        for (int axis = 0; axis < 3; axis++)
-            n[axis] = wfi_random_log(&random, 16, 1024);
-        const uint64_t cells = (n[0] - 2) * (n[1] - 2) * (n[2] - 2);
-        const wfi_problem problem = {.family = WF_FAMILY_HIMENO,
-                                     .type = WF_TYPE_F32,
-                                     .himeno = {(uint32_t)n[0], (uint32_t)n[1], (uint32_t)n[2]}};
-        const wfi_point point = pick_point(device, &problem);
-        const uint32_t steps = wfi_point_value(&point, HIMENO_ID_STEPS, 1),
-                       pad = wfi_point_value(&point, HIMENO_ID_PAD, 1);
-        const uint64_t row = (n[0] - 2 + pad - 1) / pad * pad;
-        const uint64_t x = wfi_point_value(&point, HIMENO_ID_LOCAL_X, 1) - 2 * (steps - 1),
-                       y = wfi_point_value(&point, HIMENO_ID_LOCAL_Y, 1) - 2 * (steps - 1),
-                       march = wfi_point_value(&point, HIMENO_ID_MARCH, 1);
-        const uint64_t groups =
-            ((n[0] - 2 + x - 1) / x) * ((n[1] - 2 + y - 1) / y) * ((n[2] - 2 + march - 1) / march);
-        const bool deep = strcmp(point.variant->name, "time") == 0;
-        if (cells > 2000000 && (!deep || steps < 2 || groups < 99 || row > n[0] * 21 / 20))
-            fail_msg("%ux%ux%u: %s, %u steps, rows of %u, %u work-groups", (unsigned)n[0],
-                     (unsigned)n[1], (unsigned)n[2], point.variant->name, steps, (unsigned)row,
-                     (unsigned)groups);
-        if (cells < 100000 && deep)
-            fail_msg("%ux%ux%u: %s", (unsigned)n[0], (unsigned)n[1], (unsigned)n[2],
-                     point.variant->name);
-    }
-    forget(device);
-}
-
-/* A row for a grid whose planes of coefficients take 1.2 GB each is taken where a binding holds the
- * five that three iterations a pass read, and passed over for the model where it does not. */
-static void rows_that_do_not_fit_are_passed_over(void **state)
-{
-    (void)state;
-    const wfi_problem problem = {
-        .family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = {5000, 5000, 20}};
-    const wfi_key key = wfi_key_of(&problem);
-    const wf_tuning tuning = {.size = sizeof tuning};
-    const uint64_t ranges[] = {UINT64_C(1) << 33, UINT32_MAX, UINT32_C(1) << 31};
-    const pattern p = {"large",        0,    1024,  64,    48,   32, 32, 32,
-                       ALL_OPERATIONS, true, false, false, true, 16};
-    wf_device *device = calloc(1, sizeof *device);
-    struct wfi_tuning *data = calloc(1, sizeof *data);
-    assert_true(device && data);
-    device->tuning = data;
-    assert_true(wfi_mutex_init(&device->tuning_lock));
-    device->caps = caps_of(&p);
-    wfi_tuning_entry *row = wfi_tuning_add(&data->shipped[0], &key);
-    assert_non_null(row);
-    snprintf(row->problem, sizeof row->problem, "5000x5000x20");
-    row->best_count = 1;
-    row->best[0] = (wfi_named_point){
-        .variant = "time",
-        .count = 5,
-        .values = {
-            {"local_x", 64}, {"local_y", 16}, {"pad", 32}, {"interleave", 65536}, {"steps", 3}}};
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        wfi_choice choice;
-        device->caps.max_storage_range = ranges[i];
-        device->caps.max_buffer = device->caps.max_allocation = UINT64_C(1) << 33;
-        assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
-        assert_string_equal(choice.chosen_by, i == 0 ? "device row" : "model");
-        const uint64_t steps = wfi_point_value(&choice.point, HIMENO_ID_STEPS, 1);
-        assert_true((2 * steps - 1) * 12 * 4998 * 4998 * sizeof(float) < ranges[i]);
-    }
-    wfi_tuning_data_free(&data->shipped[0]);
-    free(data);
-    forget(device);
-}
-
-/* A row of several iterations a pass serves grids nearby as long as the model would make several
- * there, too, and not one that caches hold. */
-static void rows_do_not_cross_the_models_borders(void **state)
-{
-    static const struct {
-        uint64_t ni, nj;
-        const char *chosen_by;
-    } cases[] = {{187, 45, "device row"}, {181, 44, "device row"}, {150, 36, "model"}};
-    (void)state;
-    const pattern p = {"large",        0,    1024,  64,    48,   32, 32, 32,
-                       ALL_OPERATIONS, true, false, false, true, 16};
-    const wf_tuning tuning = {.size = sizeof tuning};
-    wf_device *device = calloc(1, sizeof *device);
-    struct wfi_tuning *data = calloc(1, sizeof *data);
-    assert_true(device && data);
-    device->tuning = data;
-    assert_true(wfi_mutex_init(&device->tuning_lock));
-    device->caps = caps_of(&p);
-    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-    device->caps.compute_units = 132;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const wfi_problem problem = {.family = WF_FAMILY_HIMENO,
-                                     .type = WF_TYPE_F32,
-                                     .himeno = {cases[i].ni, cases[i].nj, 128}};
-        wfi_choice choice;
-        if (i == 0) {
-            const wfi_key key = wfi_key_of(&problem);
-            wfi_tuning_entry *row = wfi_tuning_add(&data->shipped[0], &key);
-            assert_non_null(row);
-            snprintf(row->problem, sizeof row->problem, "187x45x128");
-            row->best_count = 1;
-            row->best[0] =
-                (wfi_named_point){.variant = "time",
-                                  .count = 3,
-                                  .values = {{"local_x", 32}, {"local_y", 8}, {"steps", 2}}};
-        }
-        assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
-        assert_string_equal(choice.chosen_by, cases[i].chosen_by);
-    }
-    wfi_tuning_data_free(&data->shipped[0]);
-    free(data);
-    forget(device);
+    gpu_forget(device);
 }
 
 /* Defaults are what every device can run. */
@@ -657,9 +443,6 @@ int main(void)
         cmocka_unit_test(small_grids_fill_large_devices),
         cmocka_unit_test(grids_keep_published_units_busy),
         cmocka_unit_test(products_use_registers_of_narrow_subgroups),
-        cmocka_unit_test(large_grids_make_several_iterations),
-        cmocka_unit_test(rows_that_do_not_fit_are_passed_over),
-        cmocka_unit_test(rows_do_not_cross_the_models_borders),
         cmocka_unit_test(defaults_are_legal_everywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,78 @@
+#include "gpus.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define KIB 1024u
+
+wf_caps gpu_caps(const gpu_pattern *d)
+{
+    wf_caps caps = {.size = sizeof caps,
+                    .vendor_id = d->vendor_id,
+                    .device_type = VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU,
+                    .max_invocations = d->invocations,
+                    .max_group_size = {d->invocations, d->invocations, d->groups_z},
+                    .max_groups = {65535, 65535, 65535},
+                    .max_shared_bytes = d->shared_kib * KIB,
+                    .max_push_bytes = 128,
+                    .max_storage_buffers = d->buffers,
+                    .max_storage_range = UINT64_C(1) << 27,
+                    .max_allocation = UINT64_C(1) << 30,
+                    .max_buffer = UINT64_C(1) << 30,
+                    .storage_alignment = 64,
+                    .subgroup_size = d->subgroup,
+                    .subgroup_min = d->subgroup_min,
+                    .subgroup_max = d->subgroup_max,
+                    .subgroup_operations = d->operations,
+                    .max_group_subgroups = d->invocations / d->subgroup_min,
+                    .subgroup_size_control = d->pins,
+                    .full_subgroups = d->pins,
+                    .f16_arithmetic = d->f16_arithmetic,
+                    .f16_storage = d->f16_storage,
+                    .f64 = d->f64,
+                    .unified_memory = true};
+    snprintf(caps.name, sizeof caps.name, "%s", d->name);
+    return caps;
+}
+
+wf_device *gpu_large(void)
+{
+    const gpu_pattern p = {.name = "large",
+                           .invocations = 1024,
+                           .groups_z = 64,
+                           .shared_kib = 48,
+                           .subgroup = 32,
+                           .subgroup_min = 32,
+                           .subgroup_max = 32,
+                           .operations = GPU_ALL_OPERATIONS,
+                           .pins = true,
+                           .f64 = true,
+                           .buffers = 16};
+    wf_device *device = calloc(1, sizeof *device);
+    assert_non_null(device);
+    assert_true(wfi_mutex_init(&device->tuning_lock));
+    device->caps = gpu_caps(&p);
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    device->caps.max_storage_range = UINT32_MAX;
+    return device;
+}
+
+void gpu_forget(wf_device *device)
+{
+    if (device->tuning_end)
+        device->tuning_end(device->tuning);
+    wfi_mutex_destroy(&device->tuning_lock);
+    free(device);
+}
+
+wfi_point gpu_pick(wf_device *device, const wfi_problem *problem)
+{
+    const wf_tuning model = {.size = sizeof model, .no_tuning = true};
+    wfi_choice choice;
+    assert_int_equal(wfi_choose(device, problem, &model, &choice), WF_SUCCESS);
+    return choice.point;
+}
