@@ -196,7 +196,7 @@ static bool view(const query *q, const wfi_problem *problem, const wfi_point *ro
         !wfi_point_legal(&at, NULL))
         return false;
     out->choice = wfi_point_named(&model);
-    out->row_time = row->variant->expect(&at);
+    out->row_time = row->variant->expect ? row->variant->expect(&at) : -1;
     return true;
 }
 
@@ -208,39 +208,23 @@ static bool expects_times(const wfi_family *family)
     return false;
 }
 
-/* Whether the model chooses the same variant for both problems, so that none of its borders lies
- * between them. */
-static bool choice_holds(const query *q, const wfi_problem *measured, const wfi_point *row)
-{
-    const wfi_family *family = wfi_family_get(measured->family);
-    query of = *q;
-    of.log = NULL;
-    wfi_point there = {.caps = row->caps, .problem = measured, .rates = row->rates},
-              here = {.caps = row->caps, .problem = q->problem, .rates = row->rates};
-    double time;
-    const bool here_too = choose_by_model(&of, family, &here, &time) == WF_SUCCESS;
-    of.problem = measured;
-    of.known = NULL; /* its bad points are of this problem */
-    return here_too && choose_by_model(&of, family, &there, &time) == WF_SUCCESS &&
-           here.variant == there.variant;
-}
-
-/* Whether the row's point is worth taking for this other size than it was measured for. */
+/* Whether the row's point is worth taking for this other size than it was measured for. Where no
+ * times are expected it is while the model chooses one and the same variant for both sizes. */
 static bool serves(const query *q, const wfi_tuning_entry *entry, const wfi_point *row)
 {
     const wfi_family *family = wfi_family_get(q->problem->family);
+    const bool times = expects_times(family);
     wfi_problem measured;
     wfi_model_view there, here;
-    if (!family->hooks->resize || !family->hooks->resize(q->problem, entry->problem, &measured))
+    if (times && (!row->rates || !row->variant->expect)) /* the error is of measured rates */
         return true;
-    if (!expects_times(family))
-        return choice_holds(q, &measured, row);
-    if (!row->rates) /* only of measured rates is the error known */
+    if (!family->hooks->resize || !family->hooks->resize(q->problem, entry->problem, &measured) ||
+        !view(q, &measured, row, &there) || !view(q, q->problem, row, &here))
         return true;
+    if (!times)
+        return strcmp(here.choice.variant, there.choice.variant) == 0;
     const struct wfi_tuning *tuning = wfi_tuning_of(q->device);
-    return !row->variant->expect || !view(q, &measured, row, &there) ||
-           !view(q, q->problem, row, &here) ||
-           wfi_row_serves(entry, &there, &here, tuning->own.rates.error_permille * 1e-3);
+    return wfi_row_serves(entry, &there, &here, tuning->own.rates.error_permille * 1e-3);
 }
 
 /* The row as a legal point with what the user forces. */
