@@ -1,7 +1,7 @@
 /* What a pass of several iterations takes beside a pass of one, counted in bytes: memory moves what
  * the tiles of all work-groups read, with their overlap, and each plane that a work-group goes on
- * to is waited for. Only published figures of the device come in; the rest is the same for all
- * (bench/notes/himeno.md#pass-time says how far it holds). */
+ * to is waited for. Of the device its published figures come in; the other numbers are guesses for
+ * all devices, made on an H100 (bench/notes/himeno.md#pass-time says how far they hold). */
 #include <math.h>
 
 #include "core/architectures.h"
@@ -28,22 +28,20 @@
 #define MOST_POWER 3
 
 /* Bytes that a compute unit's share of memory's bandwidth moves while a plane is waited for. */
-static double plane_bytes(const wf_caps *caps)
+static double plane_bytes(const wfi_unit *unit)
 {
-    const wfi_unit unit = wfi_unit_of(caps);
-    return unit.fma && unit.flops_a_byte > 0 ? 2.0 * unit.fma / unit.flops_a_byte * PLANE_CLOCKS
-                                             : PLANE_BYTES;
+    return unit->fma && unit->flops_a_byte > 0 ? 2.0 * unit->fma / unit->flops_a_byte * PLANE_CLOCKS
+                                               : PLANE_BYTES;
 }
 
 /* Work-groups of so many work-items that a compute unit holds at once. */
-static double resident(const wf_caps *caps, double items)
+static double held(const wfi_unit *unit, double items)
 {
-    const wfi_unit unit = wfi_unit_of(caps);
     double groups = 2;
-    if (unit.items)
-        groups = floor(unit.items / items);
-    if (unit.registers)
-        groups = fmin(groups, floor(unit.registers / (ITEM_REGISTERS * items)));
+    if (unit->items)
+        groups = floor(unit->items / items);
+    if (unit->registers)
+        groups = fmin(groups, floor(unit->registers / (ITEM_REGISTERS * items)));
     return fmax(groups, 1);
 }
 
@@ -72,20 +70,19 @@ double wfi_himeno_pass_time(const wfi_point *point)
 {
     const wf_caps *caps = point->caps;
     const wfi_himeno_problem *p = &point->problem->himeno;
+    const wfi_unit unit = wfi_unit_of(caps);
     const double units = wfi_units_of(caps), steps = wfi_himeno_steps(point);
-    const double plane = units * plane_bytes(caps), dispatch = DISPATCH_PLANES * plane;
+    const double plane = units * plane_bytes(&unit), dispatch = DISPATCH_PLANES * plane;
     uint32_t groups[3], size[3];
     wfi_himeno_groups(point, (uint32_t)p->nk - 2, groups);
     wfi_himeno_group_size(point, size);
-    const double items = (double)size[0] * size[1], all = (double)groups[0] * groups[1] * groups[2];
+    const double items = (double)size[0] * size[1], at_once = held(&unit, items);
+    const double unit_groups = (double)groups[0] * groups[1] * groups[2] / units;
     const double march = fmin(wfi_point_value(point, HIMENO_ID_MARCH, 1), (double)p->nk - 2);
-    const double uneven = ceil(all / units) / (all / units), barriers = items / 256 - 1;
-    const double memory =
-        bytes_moved(point, groups) * uneven * (1 + LARGE_GROUP * fmax(barriers, 0));
-    const double waves = ceil(all / (units * resident(caps, items)));
-    const double latency = waves * (march + 2 * (steps - 1)) * plane;
-    const double power =
-        fmin(MOST_POWER, fmax(LEAST_POWER, fmin(all / units, resident(caps, items))));
+    const double uneven = ceil(unit_groups) / unit_groups, barriers = fmax(items / 256 - 1, 0);
+    const double memory = bytes_moved(point, groups) * uneven * (1 + LARGE_GROUP * barriers);
+    const double latency = ceil(unit_groups / at_once) * (march + 2 * (steps - 1)) * plane;
+    const double power = fmin(MOST_POWER, fmax(LEAST_POWER, fmin(unit_groups, at_once)));
     const double pass = pow(pow(memory, power) + pow(latency, power), 1 / power) + dispatch;
     return pass / steps / (single_bytes(point) + dispatch);
 }
