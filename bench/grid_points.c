@@ -15,8 +15,8 @@
 #include "tool/cases/drawn.h"
 #include "tool/tune/suite.h"
 
-enum { MOST_POINTS = 160, MOST_VALUES = 6 };
-#define BUDGET_SECONDS 0.15 /* of eight points */
+enum { MOST_POINTS = 160, MOST_VALUES = 6 }; /* there are at most 120, and 5 */
+#define BUDGET_SECONDS 0.15                  /* of eight points */
 
 typedef struct grid_point {
     const char *variant;
@@ -31,8 +31,7 @@ typedef struct list {
 
 static grid_point *add(list *points, const char *variant)
 {
-    static grid_point none;
-    grid_point *p = points->count < MOST_POINTS ? &points->items[points->count++] : &none;
+    grid_point *p = &points->items[points->count++];
     *p = (grid_point){.variant = variant};
     return p;
 }
@@ -42,12 +41,14 @@ static void set(grid_point *p, const char *name, uint32_t value)
     p->constants[p->count++] = (wf_constant){name, value};
 }
 
-static void add_group(list *points, const char *variant, const uint32_t size[2], uint32_t march)
+static grid_point *add_group(list *points, const char *variant, const uint32_t size[2],
+                             uint32_t march)
 {
     grid_point *p = add(points, variant);
     set(p, "local_x", size[0]);
     set(p, "local_y", size[1]);
     set(p, "march", march);
+    return p;
 }
 
 static const uint32_t march_lengths[] = {2, 4, 8, 16, 32, 64};
@@ -63,16 +64,15 @@ static void himeno_points(const wfi_case_problem *problem, list *points)
             for (size_t m = 2; m < 6; m++) {
                 if (march_lengths[m] >= 2 * problem->c)
                     continue;
-                add_group(points, "time", tiles[i], march_lengths[m]);
-                set(&points->items[points->count - 1], "pad", pad);
-                set(&points->items[points->count - 1], "steps", 2);
+                grid_point *p = add_group(points, "time", tiles[i], march_lengths[m]);
+                set(p, "pad", pad);
+                set(p, "steps", 2);
             }
         for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
             for (uint32_t march = 1; march <= 4; march *= 2) {
                 if (columns[i][0] >= 16 + problem->a / 2)
                     continue;
-                add_group(points, "march4_sum", columns[i], march);
-                set(&points->items[points->count - 1], "pad", pad == 1 ? 4 : pad);
+                set(add_group(points, "march4_sum", columns[i], march), "pad", pad == 1 ? 4 : pad);
             }
         for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
             grid_point *p = add(points, "subgroup_sum");
@@ -98,10 +98,8 @@ static void stencil_points(const wfi_case_problem *problem, list *points)
     for (int v = 0; v < 2 && problem->steps > 1 && problem->radius == 1; v++)
         for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
             for (size_t m = 1; m < 5; m++)
-                if (problem->c ? tiles[i][1] > 1 : tiles[i][1] == 1) {
-                    add_group(points, deep[v], tiles[i], march_lengths[m]);
-                    set(&points->items[points->count - 1], "steps", 2);
-                }
+                if (problem->c ? tiles[i][1] > 1 : tiles[i][1] == 1)
+                    set(add_group(points, deep[v], tiles[i], march_lengths[m]), "steps", 2);
 }
 
 static void print(const wfi_case_problem *problem, bool chosen, double us, const wf_plan_info *info)
