@@ -31,9 +31,10 @@ if(CMAKE_CROSSCOMPILING AND NOT WIN32)
     set(WAVEFIT_EMULATED ON)
 endif()
 
-# wavefit_take_turns(TURN ENTRY...), wavefit_fill_in(TURN ENTRY...): the entries run in that turn of
-# CI's three alone, or in both others alone, in place of some that have it. The label "notN" is of
-# those that turn N leaves out (ctest -LE not0). Where no turn is named, all entries run.
+# CI's runs have one turn of three each. wavefit_leave_out(TURN ENTRY...): the entries do not run in
+# that turn, as others stand in for them there; wavefit_take_turns(TURN ENTRY...): they run in that
+# turn alone. The label "notN" is of those that turn N leaves out (ctest -LE not0). Where no turn is
+# named, all entries run.
 function(wavefit_leave_out turn)
     foreach(entry IN LISTS ARGN)
         if(TEST ${entry})
@@ -47,9 +48,6 @@ function(wavefit_take_turns turn)
             wavefit_leave_out(${other} ${ARGN})
         endif()
     endforeach()
-endfunction()
-function(wavefit_fill_in turn)
-    wavefit_leave_out(${turn} ${ARGN})
 endfunction()
 
 # Tests that run under wine, too: entries of ctest, whose programs are built.
