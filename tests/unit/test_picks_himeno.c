@@ -52,6 +52,31 @@ static void large_grids_make_several_iterations(void **state)
     gpu_forget(device);
 }
 
+/* Gives the device tuning data with one row that ships: `point` for a grid of these extents. */
+static struct wfi_tuning *ship_row(wf_device *device, const wfi_himeno_problem *grid,
+                                   const wfi_named_point *point)
+{
+    const wfi_problem problem = {.family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = *grid};
+    const wfi_key key = wfi_key_of(&problem);
+    struct wfi_tuning *data = calloc(1, sizeof *data);
+    assert_non_null(data);
+    device->tuning = data;
+    wfi_tuning_entry *row = wfi_tuning_add(&data->shipped[0], &key);
+    assert_non_null(row);
+    snprintf(row->problem, sizeof row->problem, "%ux%ux%u", (unsigned)grid->ni, (unsigned)grid->nj,
+             (unsigned)grid->nk);
+    row->best_count = 1;
+    row->best[0] = *point;
+    return data;
+}
+
+static void forget_rows(wf_device *device, struct wfi_tuning *data)
+{
+    wfi_tuning_data_free(&data->shipped[0]);
+    free(data);
+    gpu_forget(device);
+}
+
 /* A row for a grid whose planes of coefficients take 1.2 GB each is taken where a binding holds the
  * five that three iterations a pass read, and passed over for the model where it does not. */
 static void rows_that_do_not_fit_are_passed_over(void **state)
@@ -59,22 +84,15 @@ static void rows_that_do_not_fit_are_passed_over(void **state)
     (void)state;
     const wfi_problem problem = {
         .family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = {5000, 5000, 20}};
-    const wfi_key key = wfi_key_of(&problem);
     const wf_tuning tuning = {.size = sizeof tuning};
     const uint64_t ranges[] = {UINT64_C(1) << 33, UINT32_MAX, UINT32_C(1) << 31};
-    wf_device *device = gpu_large();
-    struct wfi_tuning *data = calloc(1, sizeof *data);
-    assert_non_null(data);
-    device->tuning = data;
-    wfi_tuning_entry *row = wfi_tuning_add(&data->shipped[0], &key);
-    assert_non_null(row);
-    snprintf(row->problem, sizeof row->problem, "5000x5000x20");
-    row->best_count = 1;
-    row->best[0] = (wfi_named_point){
+    const wfi_named_point point = {
         .variant = "time",
         .count = 5,
         .values = {
             {"local_x", 64}, {"local_y", 16}, {"pad", 32}, {"interleave", 65536}, {"steps", 3}}};
+    wf_device *device = gpu_large();
+    struct wfi_tuning *data = ship_row(device, &problem.himeno, &point);
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
         wfi_choice choice;
         device->caps.max_storage_range = ranges[i];
@@ -84,9 +102,7 @@ static void rows_that_do_not_fit_are_passed_over(void **state)
         const uint64_t steps = wfi_point_value(&choice.point, HIMENO_ID_STEPS, 1);
         assert_true((2 * steps - 1) * 12 * 4998 * 4998 * sizeof(float) < ranges[i]);
     }
-    wfi_tuning_data_free(&data->shipped[0]);
-    free(data);
-    gpu_forget(device);
+    forget_rows(device, data);
 }
 
 /* A row of several iterations a pass serves grids nearby as long as the model would make several
@@ -94,38 +110,26 @@ static void rows_that_do_not_fit_are_passed_over(void **state)
 static void rows_do_not_cross_the_models_borders(void **state)
 {
     static const struct {
-        uint64_t ni, nj;
+        wfi_himeno_problem grid;
         const char *chosen_by;
-    } cases[] = {{187, 45, "device row"}, {181, 44, "device row"}, {150, 36, "model"}};
-    (void)state;
+    } cases[] = {{{.ni = 187, .nj = 45, .nk = 128}, "device row"},
+                 {{.ni = 181, .nj = 44, .nk = 128}, "device row"},
+                 {{.ni = 150, .nj = 36, .nk = 128}, "model"}};
     const wf_tuning tuning = {.size = sizeof tuning};
+    const wfi_named_point point = {
+        .variant = "time", .count = 3, .values = {{"local_x", 32}, {"local_y", 8}, {"steps", 2}}};
     wf_device *device = gpu_large();
-    struct wfi_tuning *data = calloc(1, sizeof *data);
-    assert_non_null(data);
-    device->tuning = data;
+    struct wfi_tuning *data = ship_row(device, &cases[0].grid, &point);
+    (void)state;
     device->caps.compute_units = 132;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const wfi_problem problem = {.family = WF_FAMILY_HIMENO,
-                                     .type = WF_TYPE_F32,
-                                     .himeno = {cases[i].ni, cases[i].nj, 128}};
+        const wfi_problem problem = {
+            .family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = cases[i].grid};
         wfi_choice choice;
-        if (i == 0) {
-            const wfi_key key = wfi_key_of(&problem);
-            wfi_tuning_entry *row = wfi_tuning_add(&data->shipped[0], &key);
-            assert_non_null(row);
-            snprintf(row->problem, sizeof row->problem, "187x45x128");
-            row->best_count = 1;
-            row->best[0] =
-                (wfi_named_point){.variant = "time",
-                                  .count = 3,
-                                  .values = {{"local_x", 32}, {"local_y", 8}, {"steps", 2}}};
-        }
         assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
         assert_string_equal(choice.chosen_by, cases[i].chosen_by);
     }
-    wfi_tuning_data_free(&data->shipped[0]);
-    free(data);
-    gpu_forget(device);
+    forget_rows(device, data);
 }
 
 int main(void)
