@@ -19,7 +19,8 @@ typedef struct wfi_stencil_profile {
     bool few_registers;             /* work-items had better compute one cell and keep no planes */
     bool fast_shared;  /* shared memory is faster than caches, unless the architecture says no */
     bool shares_cells; /* several cells a work-item pay, even where they are loaded one by one */
-    bool loads_count;  /* whatever is loaded: the fewest loads are the fastest */
+    /* Each load costs the same, so that several cells a work-item pay, which share loads. */
+    bool loads_count;
 } wfi_stencil_profile;
 
 const wfi_stencil_profile *wfi_stencil_profile_of(const wf_caps *caps);

@@ -15,9 +15,9 @@
 #define SECTOR_BYTES 32     /* what caches fetch at once */
 #define ARRAYS_READ 13      /* twelve coefficients and p */
 #define FROM_MEMORY 0.75    /* of the bytes read: neighbours' overlap is in caches in part */
-#define LARGE_GROUP 0.12    /* longer for each 256 work-items more that wait at a barrier */
-/* Of all arrays: up to the first, caches of large GPUs hold them, and a pass of one iteration takes
- * CACHED_TIME of memory's time; from the second on it takes all of it. */
+#define LARGE_GROUP 0.12    /* of memory's time, which 256 work-items more at a barrier add */
+/* Bytes of all arrays: up to CACHED_BYTES caches of large GPUs hold them, and a pass of one
+ * iteration takes CACHED_TIME of memory's time; from UNCACHED_BYTES on it takes all of it. */
 #define CACHED_BYTES 42e6
 #define UNCACHED_BYTES 56e6
 #define CACHED_TIME 0.6
