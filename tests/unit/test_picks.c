@@ -275,18 +275,23 @@ static void wide_or_small_stars_make_single_steps(void **state)
     (void)state;
     static const struct {
         uint32_t nx, ny, radius;
+        wf_type type;
+        wf_border border;
         bool several;
-    } grids[] = {
-        {4099, 4099, 1, true}, {539, 1138, 1, true}, {2172, 67, 1, false}, {155, 13766, 2, false}};
+    } grids[] = {{4099, 4099, 1, WF_TYPE_F32, WF_BORDER_DIRICHLET, true},
+                 {539, 1138, 1, WF_TYPE_F32, WF_BORDER_DIRICHLET, true},
+                 {2172, 67, 1, WF_TYPE_F64, WF_BORDER_NEUMANN, false},
+                 {155, 13766, 2, WF_TYPE_F32, WF_BORDER_DIRICHLET, false}};
     wf_device *device = gpu_large();
     device->caps.compute_units = 132;
     for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
         const wfi_problem problem = {.family = WF_FAMILY_STENCIL,
-                                     .type = WF_TYPE_F32,
+                                     .type = grids[i].type,
                                      .stencil = {.nx = grids[i].nx,
                                                  .ny = grids[i].ny,
                                                  .row_stride = grids[i].nx,
                                                  .radius = grids[i].radius,
+                                                 .border = grids[i].border,
                                                  .dimensions = 2,
                                                  .steps = 3}};
         const wfi_point point = gpu_pick(device, &problem);

@@ -24,7 +24,8 @@ void wfi_stencil_fit_group(wfi_point *point, uint32_t items, uint32_t most_x)
                   a.flat ? 1 : wfi_power_at_least(a.nj, x < 8 ? items / 8 : items / x));
 }
 
-bool wfi_stencil_fills(const wfi_point *point, double fraction)
+/* Whether the point's work-groups give every compute unit what it should have at least to do. */
+static bool fills_device(const wfi_point *point)
 {
     const wf_caps *caps = point->caps;
     const uint32_t unit_items = wfi_stencil_profile_of(caps)->unit_items;
@@ -34,12 +35,7 @@ bool wfi_stencil_fills(const wfi_point *point, double fraction)
         return true;
     wfi_stencil_group_size(point, size);
     const double busy = groups * size[0] * size[1] * size[2];
-    return busy >= fraction * unit_items * (double)wfi_units_of(caps);
-}
-
-static bool fills_device(const wfi_point *point)
-{
-    return wfi_stencil_fills(point, 1);
+    return busy >= unit_items * (double)wfi_units_of(caps);
 }
 
 /* Each column of theirs loads `radius` planes more on either side (H200, 82x32x49 of radius 2:

@@ -126,9 +126,6 @@ void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march)
 void wfi_stencil_fit_long_columns(wfi_point *point);
 /* A box of a radius over 1 on a GPU. */
 bool wfi_stencil_is_wide_box(const wfi_point *point);
-/* Whether the point's work-groups give every compute unit this fraction of what it should have at
- * least to do. */
-bool wfi_stencil_fills(const wfi_point *point, double fraction);
 /* Halves the columns while the device is not full. */
 void wfi_stencil_shorten_columns(wfi_point *point);
 /* Whether several steps a pass can pay: shared memory is faster than caches. */
@@ -154,6 +151,16 @@ void wfi_stencil_set_values(wfi_point *point, const wfi_stencil_values *values);
  * the shortest columns, and where none is legal the last. */
 const wfi_stencil_values *wfi_stencil_set_filling(wfi_point *point,
                                                   const wfi_stencil_values *values, size_t count);
+
+/* Whether the times of several steps a pass are predicted: stars of radius 1 where nothing that is
+ * published chooses. */
+bool wfi_stencil_steps_are_timed(const wfi_point *point);
+/* Where they are: sets the values of the least time, of these tiles with up to so many steps a
+ * pass; columns are tried in several lengths. Returns the time as fit does; INFINITY: none is
+ * legal. */
+double wfi_stencil_fit_steps(wfi_point *point, const wfi_stencil_values *tiles, size_t count);
+/* wfi_variant.expect of several steps a pass. */
+double wfi_stencil_expect_steps(const wfi_point *point);
 
 /* ---------------------------------------------------------------------------------------- plans */
 

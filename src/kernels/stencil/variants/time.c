@@ -1,5 +1,7 @@
 /* time: temporal blocking of stars, with planes in registers and a tile of each step in shared
  * memory. */
+#include <math.h>
+
 #include "kernels/stencil/rows.h"
 #include "kernels/stencil/windows.h"
 
@@ -36,8 +38,10 @@ static const wfi_stencil_values flat_values[] = {{128, 1, 1, 64, 4}, {64, 1, 1, 
 static const wfi_stencil_values solid_values[] = {
     {64, 8, 2, 64, 2}, {32, 4, 4, 32, 2}, {32, 4, 4, 16, 1}};
 
-/* Of the device, in two dimensions (H200, 2172x67 of f64: two steps a pass 20.2 us, CUDA 5.9). */
-#define LEAST_FILLED 0.25
+/* Tiles that are tried where times are predicted, with the most steps a pass. */
+static const wfi_stencil_values flat_tiles[] = {{64, 1, 1, 0, 4}};
+static const wfi_stencil_values solid_tiles[] = {
+    {32, 8, 1, 0, 3}, {64, 4, 1, 0, 3}, {64, 8, 2, 0, 3}, {32, 4, 4, 0, 3}};
 
 /* It pays where memory is much slower than arithmetic and shared memory is faster than caches. In
  * three dimensions the tiles' overlap eats what f64 and wide stencils could gain; in two, columns
@@ -53,9 +57,14 @@ static double fit(wfi_point *point)
     const wf_type type = point->problem->type;
     /* f16 by vectors, where rows hold them, is faster (H200, 1001x170x45: 97.8 us, `march` 133). */
     const bool solid = type == WF_TYPE_F32 || (type == WF_TYPE_F16 && p->row_stride % 4 != 0);
-    const bool filled = !wfi_stencil_goes_by_times(point) || wfi_stencil_fills(point, LEAST_FILLED);
     const bool pays = wfi_stencil_has_fast_shared(point) && v->steps > 1 && p->radius == 1 &&
-                      (flat ? filled : solid && point->caps->max_invocations >= 512);
+                      (flat || (solid && point->caps->max_invocations >= 512));
+    if (wfi_stencil_steps_are_timed(point)) {
+        const double cost = flat
+                                ? wfi_stencil_fit_steps(point, flat_tiles, WFI_COUNT(flat_tiles))
+                                : wfi_stencil_fit_steps(point, solid_tiles, WFI_COUNT(solid_tiles));
+        return fmin(cost, wfi_stencil_bytes(point) * 8);
+    }
     return wfi_stencil_published_cost(point, wfi_stencil_bytes(point) * (pays ? 1.8 : 8)) *
            wfi_stencil_register_cost(point);
 }
@@ -67,5 +76,6 @@ const wfi_variant wfi_stencil_time = {
     .traits = WFI_STENCIL_READS_ON,
     .shared_bytes = shared_bytes,
     .fit = fit,
+    .expect = wfi_stencil_expect_steps,
     .traffic = wfi_stencil_time_traffic,
 };

@@ -1,5 +1,7 @@
 /* time_vector: as time, with a block of cells a work-item, whose edges alone are in shared
  * memory. */
+#include <math.h>
+
 #include "core/architectures.h"
 #include "core/arithmetic.h"
 #include "kernels/stencil/rows.h"
@@ -112,9 +114,59 @@ static size_t set_largest(wfi_point *point)
  * three steps a quarter of them: H200, 300x201x101, 61 us, `time` 89); four times as many of other
  * types. */
 #define LARGE_SOLID (UINT64_C(1) << 24)
+#define NEVER 8 /* over the grid's bytes: so that it is never the choice */
+
 /* Steps a pass of f64 in two dimensions; more were slower. */
 #define MOST_F64_STEPS 6
-#define NEVER 8 /* over the grid's bytes: so that it is never the choice */
+
+/* Sets the first of flat_values that is legal for the grid. */
+static bool set_measured(wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const bool f64 = point->problem->type == WF_TYPE_F64;
+    for (size_t i = 0; i < WFI_COUNT(flat_values); i++) {
+        wfi_stencil_set_values(point, &flat_values[i].values);
+        if (p->nx * p->ny >= flat_values[i].cells && wfi_point_legal(point, NULL) &&
+            !(f64 && flat_values[i].values.steps > MOST_F64_STEPS))
+            return true;
+    }
+    return false;
+}
+
+/* Tiles that are tried where times are predicted, with the most steps a pass. */
+static const wfi_stencil_values flat_tiles[] = {{32, 1, 1, 0, 8}, {64, 1, 1, 0, 8}};
+static const wfi_stencil_values solid_tiles[] = {{16, 16, 2, 0, 3}, {16, 8, 2, 0, 3}};
+#define LONG_COLUMNS 64
+
+/* Long columns of the largest tile, of which a unit holds GROUPS_A_UNIT, get the length that ends
+ * their work-groups together. */
+static double fit_solid_by_times(wfi_point *point)
+{
+    wfi_point_set(point, STENCIL_ID_BUFFERS, 1);
+    const double cost = wfi_stencil_fit_steps(point, solid_tiles, WFI_COUNT(solid_tiles));
+    if (wfi_point_value(point, STENCIL_ID_LOCAL_Y, 1) != solid_tiles[0].y ||
+        wfi_point_value(point, STENCIL_ID_MARCH, 1) != LONG_COLUMNS)
+        return cost;
+    set_march(point);
+    return wfi_stencil_expect_steps(point);
+}
+
+#define PREDICTED_WELL 1.15 /* times of large grids are at most so far apart */
+
+/* What was measured on large grids is taken where no other time is predicted to be much less. */
+static double fit_flat_by_times(wfi_point *point)
+{
+    wfi_point_set(point, STENCIL_ID_BUFFERS, 2);
+    const double cost = wfi_stencil_fit_steps(point, flat_tiles, WFI_COUNT(flat_tiles));
+    wfi_point measured = *point;
+    if (point->problem->type == WF_TYPE_F16 || !set_measured(&measured))
+        return cost;
+    const double time = wfi_stencil_expect_steps(&measured);
+    if (time > PREDICTED_WELL * cost)
+        return cost;
+    *point = measured;
+    return time;
+}
 
 static double fit_solid(wfi_point *point)
 {
@@ -137,17 +189,11 @@ static double fit_solid(wfi_point *point)
 
 static double fit_flat(wfi_point *point)
 {
-    const wfi_stencil_problem *p = &point->problem->stencil;
     const wf_type type = point->problem->type;
     const bool pays = wfi_stencil_has_fast_shared(point) && type != WF_TYPE_F16;
     wfi_point_set(point, STENCIL_ID_BUFFERS, 2);
-    for (size_t i = 0; i < WFI_COUNT(flat_values); i++) {
-        wfi_stencil_set_values(point, &flat_values[i].values);
-        if (p->nx * p->ny < flat_values[i].cells || !wfi_point_legal(point, NULL) ||
-            (type == WF_TYPE_F64 && flat_values[i].values.steps > MOST_F64_STEPS))
-            continue;
+    if (set_measured(point))
         return wfi_stencil_bytes(point) * (pays ? 1.5 : NEVER);
-    }
     wfi_stencil_set_filling(point, flat_tail, WFI_COUNT(flat_tail));
     return wfi_stencil_bytes(point) * NEVER;
 }
@@ -157,6 +203,9 @@ static double fit_flat(wfi_point *point)
 static double fit(wfi_point *point)
 {
     const bool solid = point->problem->stencil.dimensions == 3;
+    if (wfi_stencil_steps_are_timed(point))
+        return fmin(solid ? fit_solid_by_times(point) : fit_flat_by_times(point),
+                    wfi_stencil_bytes(point) * NEVER);
     return wfi_stencil_published_cost(point, solid ? fit_solid(point) : fit_flat(point)) *
            wfi_stencil_register_cost(point);
 }
@@ -168,5 +217,6 @@ const wfi_variant wfi_stencil_time_vector = {
     .traits = WFI_STENCIL_VECTORS | WFI_STENCIL_ENDS,
     .shared_bytes = shared_bytes,
     .fit = fit,
+    .expect = wfi_stencil_expect_steps,
     .traffic = wfi_stencil_time_traffic,
 };

@@ -1,0 +1,147 @@
+/* Where the model makes several steps of a stencil a pass. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gpus.h"
+#include "plan/family.h"
+#include "stencil/stencil_ids.h"
+#include "tool/cases/random.h"
+
+static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
+
+static wf_device *card(void)
+{
+    wf_device *device = gpu_large();
+    device->caps.compute_units = 132;
+    device->caps.f16_storage = true;
+    device->caps.max_buffer = device->caps.max_allocation = UINT64_C(1) << 36;
+    return device;
+}
+
+/* A star of radius 1 without a border's mirror; nz 0: in two dimensions. */
+static wfi_problem star(wf_type type, uint64_t nx, uint64_t ny, uint64_t nz, uint32_t steps)
+{
+    return (wfi_problem){.family = WF_FAMILY_STENCIL,
+                         .type = type,
+                         .stencil = {.nx = nx,
+                                     .ny = ny,
+                                     .nz = nz ? nz : 1,
+                                     .row_stride = nx,
+                                     .dimensions = nz ? 3 : 2,
+                                     .radius = 1,
+                                     .steps = steps}};
+}
+
+static uint32_t steps_of(wf_device *device, const wfi_problem *problem, const char **variant)
+{
+    const wfi_point point = gpu_pick(device, problem);
+    *variant = point.variant->name;
+    return wfi_point_value(&point, STENCIL_ID_STEPS, 1);
+}
+
+/* Rows of whole vectors, in grids that caches do not hold. */
+static void large_grids_make_several_steps(void **state)
+{
+    wf_device *device = card();
+    uint64_t random = 23;
+    (void)state;
+    for (int i = 0; i < 200; i++) {
+        const uint64_t nx = 4 * wfi_random_log(&random, 40, 2000),
+                       ny = UINT64_C(24000000) / nx + wfi_random_log(&random, 1, 4000);
+        const uint32_t steps = (uint32_t)wfi_random_log(&random, 2, 24);
+        const wfi_problem problem = star(types[i % 3], nx, ny, 0, steps);
+        const char *variant;
+        const uint32_t made = steps_of(device, &problem, &variant);
+        if (strcmp(variant, "time_vector") != 0 || made < 2 || (steps >= 6 && made < 3))
+            fail_msg("%ux%u, %u steps: %s, %u a pass", (unsigned)nx, (unsigned)ny, steps, variant,
+                     made);
+    }
+    gpu_forget(device);
+}
+
+/* 634x15703 of f64 in two steps took 90 us by `time` and 65 by blocks on an H100, 256^3 in twelve
+ * 333 and 599 by single steps; 212x435x360 of f64 245 and 428 on an H200. */
+static void grids_that_were_measured(void **state)
+{
+    static const struct {
+        wf_type type;
+        uint64_t nx, ny, nz;
+        uint32_t steps, least;
+    } cases[] = {{WF_TYPE_F64, 634, 15703, 0, 2, 2},
+                 {WF_TYPE_F16, 664, 14740, 0, 8, 4},
+                 {WF_TYPE_F64, 212, 435, 360, 3, 3},
+                 {WF_TYPE_F32, 256, 256, 256, 12, 3},
+                 {WF_TYPE_F64, 512, 512, 512, 12, 3}};
+    wf_device *device = card();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const wfi_problem problem =
+            star(cases[i].type, cases[i].nx, cases[i].ny, cases[i].nz, cases[i].steps);
+        const char *variant;
+        assert_true(steps_of(device, &problem, &variant) >= cases[i].least);
+        assert_string_equal(variant, "time_vector");
+    }
+    gpu_forget(device);
+}
+
+/* Few cells, whose columns would wait for their planes one after another, boxes and wide stars. */
+static void others_make_single_steps(void **state)
+{
+    wf_device *device = card();
+    wfi_problem problems[] = {star(WF_TYPE_F32, 883, 49, 18, 7), star(WF_TYPE_F16, 129, 4535, 0, 3),
+                              star(WF_TYPE_F32, 8192, 8192, 0, 1),
+                              star(WF_TYPE_F32, 8192, 8192, 0, 8),
+                              star(WF_TYPE_F32, 8192, 8192, 0, 8)};
+    (void)state;
+    problems[1].stencil.border = WF_BORDER_NEUMANN;
+    problems[3].stencil.shape = WF_STENCIL_BOX;
+    problems[4].stencil.radius = 2;
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        const char *variant;
+        if (steps_of(device, &problems[i], &variant) != 1)
+            fail_msg("problem %u: %s", (unsigned)i, variant);
+    }
+    gpu_forget(device);
+}
+
+/* What is expected of the values that fit sets is what fit returns, and of no point with other
+ * columns or fewer steps much less: large grids keep values that were measured. */
+static void times_of_points_are_those_of_fit(void **state)
+{
+    static const wf_border borders[] = {WF_BORDER_DIRICHLET, WF_BORDER_NEUMANN, WF_BORDER_PERIODIC};
+    wf_device *device = card();
+    (void)state;
+    for (int i = 0; i < 9; i++) {
+        wfi_problem problem = star(types[i / 3], 4096, 4096, 0, 8);
+        problem.stencil.border = borders[i % 3];
+        wfi_point point = gpu_pick(device, &problem);
+        assert_non_null(point.variant->expect);
+        const double cost = point.variant->fit(&point), expected = point.variant->expect(&point);
+        assert_true(fabs(expected - cost) <= 1e-9 * cost);
+        for (uint32_t march = 8; march <= 64; march *= 2)
+            for (uint32_t steps = 2; steps <= 3; steps++) {
+                wfi_point other = point;
+                wfi_point_set(&other, STENCIL_ID_MARCH, march);
+                wfi_point_set(&other, STENCIL_ID_STEPS, steps);
+                assert_true(other.variant->expect(&other) >= cost / 1.15 * (1 - 1e-9));
+            }
+    }
+    gpu_forget(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(large_grids_make_several_steps),
+        cmocka_unit_test(grids_that_were_measured),
+        cmocka_unit_test(others_make_single_steps),
+        cmocka_unit_test(times_of_points_are_those_of_fit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
