@@ -135,6 +135,22 @@ static void times_of_points_are_those_of_fit(void **state)
     gpu_forget(device);
 }
 
+/* In two dimensions a work-group is a piece of a row: where its vectors are fewer than a subgroup's
+ * lanes, lanes have one cell each. */
+static void narrow_rows_keep_lanes_busy(void **state)
+{
+    wf_device *device = card();
+    (void)state;
+    for (uint32_t nx = 64; nx <= 256; nx += 4)
+        for (uint32_t radius = 1; radius <= 4; radius++) {
+            wfi_problem problem = star(WF_TYPE_F32, nx, 6106, 0, 1);
+            problem.stencil.radius = radius;
+            const wfi_point point = gpu_pick(device, &problem);
+            assert_string_equal(point.variant->name, nx / 4 < 32 ? "march" : "vector");
+        }
+    gpu_forget(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -142,6 +158,7 @@ int main(void)
         cmocka_unit_test(grids_that_were_measured),
         cmocka_unit_test(others_make_single_steps),
         cmocka_unit_test(times_of_points_are_those_of_fit),
+        cmocka_unit_test(narrow_rows_keep_lanes_busy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
