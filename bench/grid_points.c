@@ -1,7 +1,8 @@
 /* Times many points of the grids' variants over drawn problems, for whoever makes a model of them:
  *
- *   bench_grid_points himeno|stencil COUNT SEED SECONDS > points.csv
+ *   bench_grid_points himeno|stencil|steps COUNT SEED SECONDS > points.csv
  *
+ * COUNT: 150 at most. steps: of the stencils those alone that can make several steps a pass.
  * SECONDS: no problem is begun after so long. A line a point: type and name of the problem, then
  * `chosen` (the library's choice by its model) or `point`, microseconds, the variant and its
  * constants. Points are verified and timed eight at a time, in turn (wf_tune_compare), with the
@@ -83,23 +84,87 @@ static void himeno_points(const wfi_case_problem *problem, list *points)
     }
 }
 
+/* Of columns: of two groups that follow each other, one gets the lengths that the other lacks. */
+static void column_points(const char *variant, const wfi_case_problem *problem, list *points)
+{
+    static const uint32_t lines[][2] = {{32, 1}, {64, 1}, {128, 1}, {256, 1}},
+                          groups[][2] = {{8, 16}, {16, 4}, {16, 8}, {16, 16}, {32, 4},
+                                         {32, 8}, {64, 2}, {64, 4}, {128, 1}, {32, 2}};
+    const bool flat = problem->c == 0;
+    const size_t count = flat ? sizeof lines / sizeof *lines : sizeof groups / sizeof *groups;
+    const uint64_t planes = flat ? problem->b : problem->c;
+    for (size_t i = 0; i < count; i++)
+        for (uint32_t m = 0; m < 7 && 1u << m < 2 * planes; m++)
+            if (flat || (i + m) % 2 == 0)
+                add_group(points, variant, flat ? lines[i] : groups[i], 1u << m);
+}
+
+static grid_point *add_tile(list *points, const char *variant, const uint32_t size[2],
+                            uint32_t march, uint32_t steps)
+{
+    grid_point *p = add_group(points, variant, size, march);
+    set(p, "steps", steps);
+    return p;
+}
+
+/* Several steps a pass in two dimensions. */
+static void flat_tiles(uint32_t steps, list *points)
+{
+    static const uint32_t lines[][2] = {{64, 1}, {128, 1}, {32, 1}};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        for (uint32_t march = steps > 3 ? 8 : 4; march <= 64; march *= 2) {
+            if (i < 2 || march == 16)
+                add_tile(points, "time_vector", lines[i], march, steps);
+            if (i < 2 && steps <= 4 && march >= 8 && march <= 32)
+                add_tile(points, "time", lines[i], march, steps);
+        }
+}
+
+static void solid_tiles(uint32_t steps, list *points)
+{
+    static const uint32_t tiles[][3] = {{32, 8, 1},
+                                        {64, 4, 1},
+                                        {32, 16, 1},
+                                        {64, 8, 2},
+                                        {32, 4, 4}},
+                          blocks[][3] = {{16, 8, 2}, {16, 16, 2}, {16, 8, 4}};
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
+        for (uint32_t march = 8; march <= 32 && steps <= 3; march *= 2)
+            if ((i + march / 8) % 2 == 0)
+                set(add_tile(points, "time", tiles[i], march, steps), "rows", tiles[i][2]);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        for (uint32_t march = 16; march <= 64; march *= 2) {
+            grid_point *p = add_tile(points, "time_vector", blocks[i], march, steps);
+            set(p, "rows", blocks[i][2]);
+            set(p, "buffers", 1);
+        }
+}
+
+static bool makes_steps(const wfi_case_problem *problem)
+{
+    return problem->radius == 1 && problem->shape == WF_STENCIL_STAR && problem->steps > 1;
+}
+
 static void stencil_points(const wfi_case_problem *problem, list *points)
 {
-    static const uint32_t groups[][2] = {{32, 1}, {32, 2},  {32, 4},  {64, 1}, {64, 2},
-                                         {64, 4}, {128, 1}, {128, 2}, {256, 1}},
-                          tiles[][2] = {{32, 1}, {64, 1}, {128, 1}, {32, 4}, {64, 4}, {32, 8}};
-    static const char *const deep[] = {"time", "time_vector"}, *const columns[] = {"march",
-                                                                                   "vector"};
-    for (int v = 0; v < 2; v++)
-        for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
-            for (size_t m = 0; m < 4; m++)
-                if (problem->c || groups[i][1] == 1)
-                    add_group(points, columns[v], groups[i], march_lengths[m]);
-    for (int v = 0; v < 2 && problem->steps > 1 && problem->radius == 1; v++)
-        for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++)
-            for (size_t m = 1; m < 5; m++)
-                if (problem->c ? tiles[i][1] > 1 : tiles[i][1] == 1)
-                    set(add_group(points, deep[v], tiles[i], march_lengths[m]), "steps", 2);
+    static const uint32_t cells[][2] = {{32, 1}, {64, 1}, {128, 1}, {256, 1}, {64, 2},
+                                        {32, 4}, {32, 8}, {16, 8},  {8, 16}},
+                          steps[] = {2, 3, 4, 6, 8};
+    const bool flat = problem->c == 0;
+    column_points("march", problem, points);
+    column_points("vector", problem, points);
+    for (size_t i = flat ? 0 : 2; i < (flat ? 4 : sizeof cells / sizeof *cells); i++) {
+        grid_point *p = add(points, "naive");
+        set(p, "local_x", cells[i][0]);
+        set(p, "local_y", cells[i][1]);
+    }
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (!makes_steps(problem) || steps[i] > problem->steps)
+            break;
+        else if (flat)
+            flat_tiles(steps[i], points);
+        else if (steps[i] <= 4)
+            solid_tiles(steps[i], points);
 }
 
 static void print(const wfi_case_problem *problem, bool chosen, double us, const wf_plan_info *info)
@@ -162,8 +227,8 @@ static void run_problem(wf_device *device, const wfi_case_problem *problem)
 int main(int argc, char **argv)
 {
     static wfi_case_problem problems[WFI_MOST_DRAWN];
-    if (argc != 5) {
-        fprintf(stderr, "usage: bench_grid_points himeno|stencil COUNT SEED SECONDS\n");
+    if (argc != 5 || strtoul(argv[2], NULL, 10) > WFI_MOST_DRAWN) {
+        fprintf(stderr, "usage: bench_grid_points himeno|stencil|steps COUNT SEED SECONDS\n");
         return 2;
     }
     const wfi_drawn_request request = {.seed = strtoull(argv[3], NULL, 10),
@@ -172,6 +237,7 @@ int main(int argc, char **argv)
                                        .count = (uint32_t)strtoul(argv[2], NULL, 10)};
     const uint32_t count = wfi_drawn_suite(&request, problems);
     const double end = wfi_host_seconds() + strtod(argv[4], NULL);
+    const bool steps = strcmp(argv[1], "steps") == 0;
     wf_device *device = NULL;
     const wf_result result = wf_device_create(NULL, &device);
     if (result != WF_SUCCESS) {
@@ -179,7 +245,8 @@ int main(int argc, char **argv)
         return 1;
     }
     for (uint32_t i = 0; i < count && wfi_host_seconds() < end; i++)
-        if (!wfi_is_cpu(wf_device_caps(device)) || problems[i].cpu)
+        if ((!wfi_is_cpu(wf_device_caps(device)) || problems[i].cpu) &&
+            (!steps || makes_steps(&problems[i])))
             run_problem(device, &problems[i]);
     wf_device_destroy(&device);
     return 0;
