@@ -12,6 +12,9 @@ void wfi_blocks_keep(wf_device *device)
     const VkPhysicalDeviceMemoryProperties *memory = &device->memory;
     if (!wfi_device_kind_of(&device->caps)->card || device->memory_source.allocate)
         return;
+    /* NVIDIA's driver gives only dedicated allocations pages that its translation caches cover
+     * (bench/notes/spmv.md#dedicated: loads all over 12 MB and more take half the time). */
+    device->dedicates = true;
     for (uint32_t i = 0; i < memory->memoryHeapCount; i++)
         device->kept_most[i] = memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT
                                    ? memory->memoryHeaps[i].size / PART_OF_CARD
@@ -34,21 +37,44 @@ static wfi_block unkeep(wf_device *device, uint32_t index)
     return block;
 }
 
-/* Bytes of an allocation for so many: whole pages where it may be kept, so that sizes recur. */
-static uint64_t rounded(const wf_device *device, uint64_t bytes, uint32_t type)
+static uint64_t whole_pages(uint64_t bytes)
 {
-    const uint64_t most = device->kept_most[device->memory.memoryTypes[type].heapIndex];
-    return bytes >= PAGE && bytes <= most ? (bytes + PAGE - 1) / PAGE * PAGE : bytes;
+    return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-bool wfi_block_take(wf_device *device, uint64_t bytes, uint32_t type, bool mapped, wfi_block *out)
+uint64_t wfi_block_extent(const wf_device *device, uint64_t bytes)
 {
-    const uint64_t most = rounded(device, bytes, type) + bytes / 8;
+    const uint64_t extent = whole_pages(bytes);
+    return device->dedicates && bytes >= PAGE && extent <= device->caps.max_buffer ? extent : 0;
+}
+
+/* Bytes of an allocation: whole pages where it may be kept, so that sizes recur, but those of its
+ * buffer where it is dedicated to one. */
+static uint64_t rounded(const wf_device *device, const wfi_block *wanted)
+{
+    const uint64_t bytes = wanted->bytes,
+                   most = device->kept_most[device->memory.memoryTypes[wanted->type].heapIndex];
+    return !wanted->extent && bytes >= PAGE && bytes <= most ? whole_pages(bytes) : bytes;
+}
+
+static bool serves(const wf_device *device, const wfi_block *kept, const wfi_block *wanted)
+{
+    if (kept->type != wanted->type || !kept->extent != !wanted->extent)
+        return false;
+    if (wanted->extent)
+        return kept->extent >= wanted->extent &&
+               kept->extent <= wanted->extent + wanted->extent / 8;
+    return kept->bytes >= wanted->bytes &&
+           kept->bytes <= rounded(device, wanted) + wanted->bytes / 8;
+}
+
+bool wfi_block_take(wf_device *device, const wfi_block *wanted, bool mapped, wfi_block *out)
+{
     uint32_t best = WFI_KEPT_BLOCKS;
     wfi_mutex_lock(&device->kept_lock);
     for (uint32_t i = 0; i < device->kept_count; i++) {
         const wfi_block *b = &device->kept[i];
-        if (b->type == type && (b->at != NULL) == mapped && b->bytes >= bytes && b->bytes <= most &&
+        if ((b->at != NULL) == mapped && serves(device, b, wanted) &&
             (best == WFI_KEPT_BLOCKS || b->bytes < device->kept[best].bytes))
             best = i;
     }
@@ -72,8 +98,13 @@ VkResult wfi_block_map(wf_device *device, VkDeviceMemory memory, void **at)
 
 static VkResult allocate(wf_device *device, bool mapped, wfi_block *block)
 {
+    const VkMemoryDedicatedAllocateInfo own = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO,
+        .buffer = block->buffer,
+    };
     const VkMemoryAllocateInfo info = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .pNext = block->extent ? &own : NULL,
         .allocationSize = block->bytes,
         .memoryTypeIndex = block->type,
     };
@@ -90,10 +121,10 @@ static VkResult allocate(wf_device *device, bool mapped, wfi_block *block)
     return vk;
 }
 
-VkResult wfi_block_allocate(wf_device *device, uint64_t bytes, uint32_t type, bool mapped,
-                            wfi_block *out)
+VkResult wfi_block_allocate(wf_device *device, const wfi_block *wanted, bool mapped, wfi_block *out)
 {
-    *out = (wfi_block){.bytes = rounded(device, bytes, type), .type = type};
+    *out = *wanted;
+    out->bytes = rounded(device, wanted);
     VkResult vk = allocate(device, mapped, out);
     if (vk < VK_SUCCESS && wfi_blocks_free(device) > 0)
         vk = allocate(device, mapped, out);
@@ -102,6 +133,8 @@ VkResult wfi_block_allocate(wf_device *device, uint64_t bytes, uint32_t type, bo
 
 static void free_block(wf_device *device, const wfi_block *block)
 {
+    if (block->buffer && !device->keeps)
+        device->fn.vkDestroyBuffer(device->vk, block->buffer, device->allocator);
     if (block->memory && !device->keeps)
         device->fn.vkFreeMemory(device->vk, block->memory, device->allocator);
 }

@@ -1,5 +1,6 @@
 #include "core/buffer.h"
 
+#include "core/block.h"
 #include "core/heap.h"
 #include "core/names.h"
 
@@ -12,7 +13,14 @@ VkBufferUsageFlags wfi_buffer_usage(const wf_device *device)
            (device->caps.conditional_rendering ? VK_BUFFER_USAGE_CONDITIONAL_RENDERING_BIT_EXT : 0);
 }
 
-static wf_result create_vk_buffer(wf_buffer *buffer, VkExternalMemoryHandleTypeFlags handles)
+static void name_buffer(const wf_buffer *buffer)
+{
+    wfi_name(buffer->device, VK_OBJECT_TYPE_BUFFER, WFI_HANDLE(buffer->vk), "buffer of %llu bytes",
+             (unsigned long long)buffer->bytes);
+}
+
+static wf_result create_vk_buffer(wf_buffer *buffer, uint64_t extent,
+                                  VkExternalMemoryHandleTypeFlags handles)
 {
     wf_device *device = buffer->device;
     const VkExternalMemoryBufferCreateInfo external = {
@@ -24,7 +32,7 @@ static wf_result create_vk_buffer(wf_buffer *buffer, VkExternalMemoryHandleTypeF
     const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .pNext = handles ? &external : NULL,
-        .size = buffer->bytes,
+        .size = extent ? extent : buffer->bytes,
         .usage = wfi_buffer_usage(device),
         .sharingMode = count > 1 ? VK_SHARING_MODE_CONCURRENT : VK_SHARING_MODE_EXCLUSIVE,
         .queueFamilyIndexCount = count > 1 ? count : 0,
@@ -32,8 +40,7 @@ static wf_result create_vk_buffer(wf_buffer *buffer, VkExternalMemoryHandleTypeF
     };
     const VkResult vk = WFI_MADE(
         device->fn.vkCreateBuffer(device->vk, &info, device->allocator, &buffer->vk), &buffer->vk);
-    wfi_name(device, VK_OBJECT_TYPE_BUFFER, WFI_HANDLE(buffer->vk), "buffer of %llu bytes",
-             (unsigned long long)buffer->bytes);
+    name_buffer(buffer);
     return wfi_check_vk(&device->log, vk, "vkCreateBuffer");
 }
 
@@ -41,7 +48,7 @@ static void close_buffer(void *owner)
 {
     wf_buffer *buffer = owner;
     wf_device *device = buffer->device;
-    if (buffer->vk && !device->keeps)
+    if (buffer->vk && buffer->vk != buffer->memory.buffer && !device->keeps)
         device->fn.vkDestroyBuffer(device->vk, buffer->vk, device->allocator);
     wfi_memory_free(device, &buffer->memory);
     buffer->vk = VK_NULL_HANDLE;
@@ -49,7 +56,7 @@ static void close_buffer(void *owner)
     buffer->window = NULL;
 }
 
-wf_result wfi_buffer_open(wf_device *device, uint64_t bytes,
+wf_result wfi_buffer_open(wf_device *device, uint64_t bytes, uint64_t extent,
                           VkExternalMemoryHandleTypeFlags handles, wf_buffer **out)
 {
     if (bytes > device->caps.max_buffer)
@@ -63,11 +70,20 @@ wf_result wfi_buffer_open(wf_device *device, uint64_t bytes,
     buffer->number = atomic_fetch_add(&device->buffer_count, 1) + 1;
     wfi_object_enlist(device, &buffer->object, close_buffer, buffer);
     buffer->bytes = (bytes + 3) & ~UINT64_C(3); /* fills work in words */
-    const wf_result result = create_vk_buffer(buffer, handles);
+    const wf_result result = create_vk_buffer(buffer, extent, handles);
     if (result != WF_SUCCESS)
         wf_buffer_destroy(&buffer);
     *out = buffer;
     return result;
+}
+
+/* The buffer that the memory is dedicated to takes the place of the one just made. */
+static void take_kept_buffer(wf_buffer *buffer)
+{
+    wf_device *device = buffer->device;
+    device->fn.vkDestroyBuffer(device->vk, buffer->vk, device->allocator);
+    buffer->vk = buffer->memory.buffer;
+    name_buffer(buffer);
 }
 
 static wf_result create(wf_device *device, uint64_t bytes, wf_memory memory, wf_buffer **out)
@@ -78,10 +94,13 @@ static wf_result create(wf_device *device, uint64_t bytes, wf_memory memory, wf_
                         "wf_buffer_create: bad parameters");
     if (wfi_device_usable(device, "wf_buffer_create") != WF_SUCCESS)
         return WF_ERROR_DEVICE_CLOSED;
-    wf_result result = wfi_buffer_open(device, bytes, 0, &buffer);
+    const uint64_t extent = memory == WF_MEMORY_DEVICE ? wfi_block_extent(device, bytes) : 0;
+    wf_result result = wfi_buffer_open(device, bytes, extent, 0, &buffer);
     if (result != WF_SUCCESS)
         return result;
-    result = wfi_memory_allocate(device, buffer->vk, memory, &buffer->memory);
+    result = wfi_memory_allocate(device, buffer->vk, extent, memory, &buffer->memory);
+    if (buffer->memory.buffer && buffer->memory.buffer != buffer->vk)
+        take_kept_buffer(buffer);
     buffer->window = buffer->memory.block.mapped;
     if (memory != WF_MEMORY_DEVICE || device->caps.unified_memory)
         buffer->mapped = buffer->window;

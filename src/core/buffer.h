@@ -18,9 +18,10 @@ struct wf_buffer {
     bool exportable;       /* of wf_buffer_create_exportable */
 };
 
-/* Makes the VkBuffer of a new wf_buffer, which gets its memory from the caller. `handles`: kinds of
- * external memory that it can be bound to; 0: none. After a failure *out is NULL. */
-wf_result wfi_buffer_open(wf_device *device, uint64_t bytes,
+/* Makes the VkBuffer of a new wf_buffer, which gets its memory from the caller. `extent`: bytes of
+ * the VkBuffer; 0: those of the wf_buffer. `handles`: kinds of external memory that it can be bound
+ * to; 0: none. After a failure *out is NULL. */
+wf_result wfi_buffer_open(wf_device *device, uint64_t bytes, uint64_t extent,
                           VkExternalMemoryHandleTypeFlags handles, wf_buffer **out);
 /* What buffers are used for. */
 VkBufferUsageFlags wfi_buffer_usage(const wf_device *device);

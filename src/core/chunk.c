@@ -79,13 +79,14 @@ static bool have_block(wf_device *device, uint32_t type, bool mapped, wfi_block 
 {
     const uint32_t heap = device->memory.memoryTypes[type].heapIndex;
     const uint64_t left = wfi_budget_left(device, heap);
-    if (wfi_block_take(device, WFI_CHUNK_BYTES, type, mapped, out))
+    const wfi_block wanted = {.bytes = WFI_CHUNK_BYTES, .type = type};
+    if (wfi_block_take(device, &wanted, mapped, out))
         return true;
     if (WFI_CHUNK_BYTES > left)
         return false;
     if (WFI_CHUNK_BYTES + wfi_blocks_kept(device, heap) > left)
         wfi_blocks_free(device);
-    return wfi_block_allocate(device, WFI_CHUNK_BYTES, type, mapped, out) >= VK_SUCCESS;
+    return wfi_block_allocate(device, &wanted, mapped, out) >= VK_SUCCESS;
 }
 
 static bool add_chunk(wf_device *device, uint32_t type, bool mapped)

@@ -21,6 +21,8 @@ typedef struct wfi_block {
     void *at; /* NULL: not mapped */
     uint64_t bytes;
     uint32_t type;
+    VkBuffer buffer; /* that it is dedicated to, and that goes with it; else VK_NULL_HANDLE */
+    uint64_t extent; /* bytes of that buffer; 0: any can be bound */
 } wfi_block;
 
 /* Queues of other families, for what runs beside the work of the first: kernels and copies. It is
@@ -75,6 +77,7 @@ struct wf_device {
     wfi_block kept[WFI_KEPT_BLOCKS];
     uint32_t kept_count;
     uint64_t kept_most[VK_MAX_MEMORY_HEAPS];
+    bool dedicates; /* large buffers have dedicated allocations (block.h) */
     atomic_uint_fast64_t kept_bytes[VK_MAX_MEMORY_HEAPS];
     wfi_scratch scratch; /* zeroed while a call has it; of kept_lock too */
     void (*scratch_end)(wf_device *device);

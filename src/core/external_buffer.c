@@ -89,7 +89,7 @@ static wf_result import_host(wf_device *device, unsigned char *data, uint64_t by
                         "wf_buffer_import_host: the data begin at no multiple of %llu bytes",
                         (unsigned long long)device->caps.storage_alignment);
     wf_buffer *buffer = NULL;
-    result = wfi_buffer_open(device, whole, HOST, &buffer);
+    result = wfi_buffer_open(device, whole, 0, HOST, &buffer);
     if (result != WF_SUCCESS)
         return result;
     const VkImportMemoryHostPointerInfoEXT pointer = {
@@ -168,7 +168,7 @@ static wf_result create_exportable(wf_device *device, uint64_t bytes, wf_buffer 
     wf_result result = needs(device, "wf_buffer_create_exportable", device->caps.memory_fds, FD,
                              VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT, &dedicated);
     if (result == WF_SUCCESS)
-        result = wfi_buffer_open(device, bytes, FD, &buffer);
+        result = wfi_buffer_open(device, bytes, 0, FD, &buffer);
     if (result == WF_SUCCESS)
         result = allocate(&buffer, 0, &export, dedicated);
     if (result != WF_SUCCESS)
@@ -225,7 +225,7 @@ static wf_result import_fd(wf_device *device, int fd, uint64_t bytes, wf_buffer 
     wf_result result = needs(device, "wf_buffer_import_fd", device->caps.memory_fds, FD,
                              VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT, &dedicated);
     if (result == WF_SUCCESS)
-        result = wfi_buffer_open(device, bytes, FD, &buffer);
+        result = wfi_buffer_open(device, bytes, 0, FD, &buffer);
     if (result == WF_SUCCESS)
         result = allocate(&buffer, bytes, &import, dedicated);
     if (result == WF_SUCCESS)

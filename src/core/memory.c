@@ -86,12 +86,15 @@ static uint32_t choose_type(const wf_device *device, const wf_memory_request *re
 static void take_block(const wfi_block *from, wfi_memory *out)
 {
     out->bytes = from->bytes;
+    out->buffer = from->buffer;
+    out->extent = from->extent;
     out->block.memory = from->memory;
     out->block.mapped = from->at;
     out->block.type = from->type;
 }
 
-static wf_result from_driver(wf_device *device, const wf_memory_request *request, wfi_memory *out)
+static wf_result from_driver(wf_device *device, const wf_memory_request *request, uint64_t extent,
+                             wfi_memory *out)
 {
     wf_memory_block *block = &out->block;
     const uint64_t bytes = request->requirements.size;
@@ -101,13 +104,13 @@ static wf_result from_driver(wf_device *device, const wf_memory_request *request
                         "the device has no memory of the kind needed");
     const VkMemoryType *type = &device->memory.memoryTypes[block->type];
     const bool mapped = request->mapped && (type->propertyFlags & COHERENT) == COHERENT;
-    wfi_block taken;
+    wfi_block wanted = {.bytes = bytes, .type = block->type, .extent = extent}, taken;
     out->bytes = bytes;
     out->chunk = wfi_chunk_take(device, &request->requirements, mapped, block);
     if (out->chunk)
         return WF_SUCCESS;
     out->kept = true;
-    if (wfi_block_take(device, bytes, block->type, mapped, &taken)) {
+    if (wfi_block_take(device, &wanted, mapped, &taken)) {
         take_block(&taken, out);
         return WF_SUCCESS;
     }
@@ -119,11 +122,13 @@ static wf_result from_driver(wf_device *device, const wf_memory_request *request
                         (unsigned long long)bytes, (unsigned long long)left);
     if (bytes + wfi_blocks_kept(device, type->heapIndex) > left)
         wfi_blocks_free(device);
-    VkResult vk = wfi_block_allocate(device, bytes, block->type, mapped, &taken);
+    wanted.buffer = extent ? request->buffer : VK_NULL_HANDLE;
+    VkResult vk = wfi_block_allocate(device, &wanted, mapped, &taken);
     if (vk < VK_SUCCESS && mapped && !request->required &&
         !wfi_device_kind_of(&device->caps)->in_process) { /* the window may be full */
         const wf_memory_request plain = {.requirements = request->requirements, .preferred = LOCAL};
-        vk = wfi_block_allocate(device, bytes, choose_type(device, &plain), false, &taken);
+        wanted.type = choose_type(device, &plain);
+        vk = wfi_block_allocate(device, &wanted, false, &taken);
     }
     take_block(&taken, out);
     wfi_name(device, VK_OBJECT_TYPE_DEVICE_MEMORY, WFI_HANDLE(block->memory),
@@ -192,15 +197,18 @@ static wf_result from_application(wf_device *device, const wf_memory_request *re
     return WF_SUCCESS;
 }
 
-wf_result wfi_memory_allocate(wf_device *device, VkBuffer buffer, wf_memory kind, wfi_memory *out)
+wf_result wfi_memory_allocate(wf_device *device, VkBuffer buffer, uint64_t extent, wf_memory kind,
+                              wfi_memory *out)
 {
     wf_memory_request request = request_of(device, kind);
     request.buffer = buffer;
     device->fn.vkGetBufferMemoryRequirements(device->vk, buffer, &request.requirements);
     wfi_memory memory = {.block = {.size = sizeof memory.block}};
-    wf_result result = device->memory_source.allocate ? from_application(device, &request, &memory)
-                                                      : from_driver(device, &request, &memory);
-    if (result == WF_SUCCESS)
+    wf_result result = device->memory_source.allocate
+                           ? from_application(device, &request, &memory)
+                           : from_driver(device, &request, extent, &memory);
+    const bool bound = memory.buffer && memory.buffer != buffer;
+    if (result == WF_SUCCESS && !bound)
         result = wfi_check_vk(&device->log,
                               device->fn.vkBindBufferMemory(device->vk, buffer, memory.block.memory,
                                                             memory.block.offset),
@@ -208,6 +216,10 @@ wf_result wfi_memory_allocate(wf_device *device, VkBuffer buffer, wf_memory kind
     if (result != WF_SUCCESS) {
         wfi_log_write(&device->log, WF_LOG_INFO, "a buffer of %llu bytes was wanted",
                       (unsigned long long)request.requirements.size);
+        if (memory.buffer) { /* which is the caller's still */
+            memory.kept = false;
+            memory.buffer = VK_NULL_HANDLE;
+        }
         wfi_memory_free(device, &memory);
         return result;
     }
@@ -223,7 +235,7 @@ void wfi_memory_free(wf_device *device, wfi_memory *memory)
         wfi_chunk_leave(device, memory->chunk, memory->block.offset, memory->bytes);
     else if (memory->kept) {
         const wfi_block block = {memory->block.memory, memory->block.mapped, memory->bytes,
-                                 memory->block.type};
+                                 memory->block.type,   memory->buffer,       memory->extent};
         wfi_block_leave(device, &block);
     } else if (memory->block.memory && !device->keeps)
         device->fn.vkFreeMemory(device->vk, memory->block.memory, device->allocator);

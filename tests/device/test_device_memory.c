@@ -99,9 +99,8 @@ static void keep_at_most(wf_device *device, uint64_t bytes)
 
 /* What a buffer leaves serves the next of about its size, up to the bound and until it is asked
  * for. */
-static void test_kept(void **state)
+static void check_kept(wf_device *device)
 {
-    wf_device *device = *state;
     keep_at_most(device, 8 * MIB);
     wf_buffer *a = test_buffer(device, 3 * MIB), *b, *c;
     const VkDeviceMemory memory = a->memory.block.memory;
@@ -136,12 +135,47 @@ static void test_kept(void **state)
     assert_int_equal(device->kept_count, 0);
 }
 
+static void test_kept(void **state)
+{
+    check_kept(*state);
+}
+
+/* The same where large buffers have dedicated allocations, as on cards: a VkBuffer stays with its
+ * memory, which the validation layer watches. */
+static void test_kept_dedicated(void **state)
+{
+    wf_device *device = *state;
+    device->dedicates = true;
+    check_kept(device);
+    keep_at_most(device, 8 * MIB);
+    wf_buffer *a = test_buffer(device, 3 * MIB), *small = test_buffer(device, MIB), *host = NULL;
+    const VkBuffer vk = wf_buffer_handle(a);
+    assert_true(vk == a->memory.buffer);
+    wf_buffer_destroy(&a);
+    /* What is dedicated to a buffer serves no other. */
+    assert_int_equal(wf_buffer_create(device, 3 * MIB, WF_MEMORY_UPLOAD, &host), WF_SUCCESS);
+    device->dedicates = false;
+    wf_buffer *any = test_buffer(device, 3 * MIB);
+    device->dedicates = true;
+    assert_int_equal(device->kept_count, 1);
+    assert_true(!small->memory.buffer && !host->memory.buffer && !any->memory.buffer);
+    a = test_buffer(device, 3 * MIB + 4);
+    assert_true(wf_buffer_handle(a) == vk);
+    assert_int_equal(wf_buffer_size(a), 3 * MIB + 4);
+    assert_int_equal(wf_buffer_fill(a, 0, wf_buffer_size(a), 7), WF_SUCCESS);
+    wf_buffer_destroy(&a);
+    wf_buffer_destroy(&small);
+    wf_buffer_destroy(&host);
+    wf_buffer_destroy(&any);
+    keep_at_most(device, 0);
+    device->dedicates = false;
+}
+
 /* Buffers that come and go in drawn order and sizes have their own memory: each still holds what
  * was written to it when it goes. */
-static void test_kept_apart(void **state)
+static void check_kept_apart(wf_device *device)
 {
     enum { PLACES = 12, STEPS = 300 };
-    wf_device *device = *state;
     wf_buffer *buffers[PLACES] = {NULL};
     unsigned char marks[PLACES], block[4096], found[4096];
     uint64_t random = 3;
@@ -160,7 +194,7 @@ static void test_kept_apart(void **state)
             wf_buffer_destroy(&buffers[i]);
             continue;
         }
-        buffers[i] = test_buffer(device, (64 + (bits >> 8) % 2500) * KIB);
+        buffers[i] = test_buffer(device, (64 + (bits >> 8) % 4000) * KIB);
         marks[i] = (unsigned char)(bits >> 40);
         memset(block, marks[i], sizeof block);
         for (int end = 0; end < 2; end++)
@@ -174,12 +208,20 @@ static void test_kept_apart(void **state)
     keep_at_most(device, 0);
 }
 
+static void test_kept_apart(void **state)
+{
+    wf_device *device = *state;
+    check_kept_apart(device);
+    device->dedicates = true;
+    check_kept_apart(device);
+    device->dedicates = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chunks),
-        cmocka_unit_test(test_small_buffers_share),
-        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_chunks),     cmocka_unit_test(test_small_buffers_share),
+        cmocka_unit_test(test_kept),       cmocka_unit_test(test_kept_dedicated),
         cmocka_unit_test(test_kept_apart),
     };
     return cmocka_run_group_tests(tests, test_staged_setup, test_device_teardown);
