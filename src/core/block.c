@@ -7,14 +7,18 @@
 #define MOST_OF_HOST (UINT64_C(64) << 20)
 #define PAGE (UINT64_C(2) << 20) /* of a GPU */
 
+/* NVIDIA's driver gives only dedicated allocations pages that its translation caches cover
+ * (bench/notes/spmv.md#dedicated: loads all over 12 MB and more take half the time). */
+bool wfi_blocks_are_dedicated(const wf_device *device)
+{
+    return wfi_device_kind_of(&device->caps)->card && !device->memory_source.allocate;
+}
+
 void wfi_blocks_keep(wf_device *device)
 {
     const VkPhysicalDeviceMemoryProperties *memory = &device->memory;
     if (!wfi_device_kind_of(&device->caps)->card || device->memory_source.allocate)
         return;
-    /* NVIDIA's driver gives only dedicated allocations pages that its translation caches cover
-     * (bench/notes/spmv.md#dedicated: loads all over 12 MB and more take half the time). */
-    device->dedicates = true;
     for (uint32_t i = 0; i < memory->memoryHeapCount; i++)
         device->kept_most[i] = memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT
                                    ? memory->memoryHeaps[i].size / PART_OF_CARD

@@ -5,6 +5,8 @@
 
 #include "core/device.h"
 
+/* Whether large buffers have dedicated allocations: on cards, where the driver gives the memory. */
+bool wfi_blocks_are_dedicated(const wf_device *device);
 /* Sets how much of each heap is kept; device->memory is known. */
 void wfi_blocks_keep(wf_device *device);
 /* Bytes of the VkBuffer for so many, where its allocation is to be dedicated to it: whole pages, so

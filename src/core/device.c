@@ -279,6 +279,14 @@ static void name_own(const wf_device *device)
     wfi_name(device, VK_OBJECT_TYPE_QUEUE, (uint64_t)(uintptr_t)device->queue, "queue");
 }
 
+/* Sets what goes by the kind of device and by what the caller wants. */
+static void set_ways(wf_device *device, const wf_device_params *params)
+{
+    device->dispatch_seconds = wfi_longest_dispatch(&device->caps, params->dispatch_seconds);
+    device->poll_seconds = wfi_device_kind_of(&device->caps)->poll_seconds;
+    device->dedicates = wfi_blocks_are_dedicated(device);
+}
+
 static wf_result open_own(const wf_device_params *params, wf_device **out)
 {
     wf_device *device = NULL;
@@ -292,8 +300,7 @@ static wf_result open_own(const wf_device_params *params, wf_device **out)
         result = open_device(device);
     device->cache_directory = wfi_cache_directory(&device->log, params->cache_directory);
     device->capture_statistics = params->capture_statistics && device->caps.pipeline_statistics;
-    device->dispatch_seconds = wfi_longest_dispatch(&device->caps, params->dispatch_seconds);
-    device->poll_seconds = wfi_device_kind_of(&device->caps)->poll_seconds;
+    set_ways(device, params);
     wfi_blocks_keep(device);
     if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&device->log, device->vk, &device->fn, device->allocator,
@@ -415,8 +422,7 @@ static wf_result open_adopted(const wf_vulkan *vulkan, const wf_device_params *p
     else if (result == WF_SUCCESS)
         result = wfi_pipeline_cache_create(&log, device->vk, &device->fn, device->allocator,
                                            &device->caps, device->cache_directory, &device->cache);
-    device->dispatch_seconds = wfi_longest_dispatch(&device->caps, params->dispatch_seconds);
-    device->poll_seconds = wfi_device_kind_of(&device->caps)->poll_seconds;
+    set_ways(device, params);
     if (result == WF_SUCCESS)
         name_own(device);
     if (result != WF_SUCCESS) {

@@ -135,6 +135,37 @@ static void check_kept(wf_device *device)
     assert_int_equal(device->kept_count, 0);
 }
 
+static VkResult give_nothing(void *user, const wf_memory_request *request, wf_memory_block *block)
+{
+    (void)user;
+    (void)request;
+    (void)block;
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+/* Of what the driver gives on a card, not of less than a page of 2 MiB nor beyond what a buffer can
+ * have. */
+static void test_what_is_dedicated(void **state)
+{
+    wf_device *device = *state;
+    const wf_caps caps = device->caps;
+    assert_false(device->dedicates || wfi_blocks_are_dedicated(device));
+    assert_int_equal(wfi_block_extent(device, 8 * MIB), 0);
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    device->caps.max_buffer = 9 * MIB;
+    device->dedicates = wfi_blocks_are_dedicated(device);
+    assert_true(device->dedicates);
+    assert_int_equal(wfi_block_extent(device, 2 * MIB - 4), 0);
+    assert_int_equal(wfi_block_extent(device, 2 * MIB), 2 * MIB);
+    assert_int_equal(wfi_block_extent(device, 5 * MIB + 4), 6 * MIB);
+    assert_int_equal(wfi_block_extent(device, 8 * MIB + 4), 0);
+    device->memory_source.allocate = give_nothing;
+    assert_false(wfi_blocks_are_dedicated(device));
+    device->memory_source.allocate = NULL;
+    device->caps = caps;
+    device->dedicates = false;
+}
+
 static void test_kept(void **state)
 {
     check_kept(*state);
@@ -220,8 +251,11 @@ static void test_kept_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_chunks),     cmocka_unit_test(test_small_buffers_share),
-        cmocka_unit_test(test_kept),       cmocka_unit_test(test_kept_dedicated),
+        cmocka_unit_test(test_chunks),
+        cmocka_unit_test(test_small_buffers_share),
+        cmocka_unit_test(test_what_is_dedicated),
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_kept_dedicated),
         cmocka_unit_test(test_kept_apart),
     };
     return cmocka_run_group_tests(tests, test_staged_setup, test_device_teardown);

@@ -476,7 +476,8 @@ typedef enum wf_memory {
  * or caps.max_allocation; nothing was allocated), WF_ERROR_OUT_OF_DEVICE_MEMORY (beyond what the
  * driver's memory budget leaves). A card's driver takes milliseconds to give and take memory: a
  * device of wavefit's own keeps up to a 32nd of the card's that buffers leave, and 64 MiB of the
- * host's, for those to come (wf_device_collect gives it back). */
+ * host's, for those to come (wf_device_collect gives it back). On a card device memory of 2 MiB and
+ * more is dedicated to its VkBuffer, which then has a whole multiple of 2 MiB. */
 WF_API wf_result wf_buffer_create(wf_device *device, uint64_t bytes, wf_memory memory,
                                   wf_buffer **out);
 WF_API void wf_buffer_destroy(wf_buffer **buffer);
