@@ -202,6 +202,54 @@ static void test_kept_dedicated(void **state)
     device->dedicates = false;
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL refuse_bind(VkDevice device, VkBuffer buffer,
+                                                  VkDeviceMemory memory, VkDeviceSize offset)
+{
+    (void)device;
+    (void)buffer;
+    (void)memory;
+    (void)offset;
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL refuse_memory(VkDevice device,
+                                                    const VkMemoryAllocateInfo *info,
+                                                    const VkAllocationCallbacks *allocator,
+                                                    VkDeviceMemory *memory)
+{
+    (void)device;
+    (void)info;
+    (void)allocator;
+    *memory = VK_NULL_HANDLE;
+    return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+}
+
+/* A buffer whose memory fails is destroyed once, and its memory is neither kept nor lost, which the
+ * validation layer tells when the device goes. */
+static void test_dedicated_failures(void **state)
+{
+    wf_device *device = *state;
+    const PFN_vkBindBufferMemory bind = device->fn.vkBindBufferMemory;
+    const PFN_vkAllocateMemory allocate = device->fn.vkAllocateMemory;
+    wf_buffer *buffer = NULL;
+    device->dedicates = true;
+    keep_at_most(device, 8 * MIB);
+    device->fn.vkBindBufferMemory = refuse_bind;
+    assert_int_equal(wf_buffer_create(device, 3 * MIB, WF_MEMORY_DEVICE, &buffer),
+                     WF_ERROR_OUT_OF_DEVICE_MEMORY);
+    device->fn.vkBindBufferMemory = bind;
+    device->fn.vkAllocateMemory = refuse_memory;
+    assert_int_equal(wf_buffer_create(device, 3 * MIB, WF_MEMORY_DEVICE, &buffer),
+                     WF_ERROR_OUT_OF_DEVICE_MEMORY);
+    device->fn.vkAllocateMemory = allocate;
+    assert_int_equal(device->kept_count, 0);
+    buffer = test_buffer(device, 3 * MIB);
+    wf_buffer_destroy(&buffer);
+    assert_int_equal(device->kept_count, 1);
+    keep_at_most(device, 0);
+    device->dedicates = false;
+}
+
 /* Buffers that come and go in drawn order and sizes have their own memory: each still holds what
  * was written to it when it goes. */
 static void check_kept_apart(wf_device *device)
@@ -256,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_what_is_dedicated),
         cmocka_unit_test(test_kept),
         cmocka_unit_test(test_kept_dedicated),
+        cmocka_unit_test(test_dedicated_failures),
         cmocka_unit_test(test_kept_apart),
     };
     return cmocka_run_group_tests(tests, test_staged_setup, test_device_teardown);
