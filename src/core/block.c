@@ -7,17 +7,22 @@
 #define MOST_OF_HOST (UINT64_C(64) << 20)
 #define PAGE (UINT64_C(2) << 20) /* of a GPU */
 
-/* NVIDIA's driver gives only dedicated allocations pages that its translation caches cover
- * (bench/notes/spmv.md#dedicated: loads all over 12 MB and more take half the time). */
-bool wfi_blocks_are_dedicated(const wf_device *device)
+static bool has_cards_memory(const wf_device *device)
 {
     return wfi_device_kind_of(&device->caps)->card && !device->memory_source.allocate;
+}
+
+/* On NVIDIA's driver loads all over 12 MB and more take half the time in dedicated allocations
+ * (bench/notes/spmv.md#dedicated); no other driver was timed. */
+bool wfi_blocks_are_dedicated(const wf_device *device)
+{
+    return has_cards_memory(device);
 }
 
 void wfi_blocks_keep(wf_device *device)
 {
     const VkPhysicalDeviceMemoryProperties *memory = &device->memory;
-    if (!wfi_device_kind_of(&device->caps)->card || device->memory_source.allocate)
+    if (!has_cards_memory(device))
         return;
     for (uint32_t i = 0; i < memory->memoryHeapCount; i++)
         device->kept_most[i] = memory->memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT

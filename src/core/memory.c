@@ -104,7 +104,9 @@ static wf_result from_driver(wf_device *device, const wf_memory_request *request
                         "the device has no memory of the kind needed");
     const VkMemoryType *type = &device->memory.memoryTypes[block->type];
     const bool mapped = request->mapped && (type->propertyFlags & COHERENT) == COHERENT;
-    wfi_block wanted = {.bytes = bytes, .type = block->type, .extent = extent}, taken;
+    wfi_block taken, wanted = {.bytes = bytes, .type = block->type, .extent = extent};
+    if (extent)
+        wanted.buffer = request->buffer;
     out->bytes = bytes;
     out->chunk = wfi_chunk_take(device, &request->requirements, mapped, block);
     if (out->chunk)
@@ -122,7 +124,6 @@ static wf_result from_driver(wf_device *device, const wf_memory_request *request
                         (unsigned long long)bytes, (unsigned long long)left);
     if (bytes + wfi_blocks_kept(device, type->heapIndex) > left)
         wfi_blocks_free(device);
-    wanted.buffer = extent ? request->buffer : VK_NULL_HANDLE;
     VkResult vk = wfi_block_allocate(device, &wanted, mapped, &taken);
     if (vk < VK_SUCCESS && mapped && !request->required &&
         !wfi_device_kind_of(&device->caps)->in_process) { /* the window may be full */
