@@ -50,7 +50,7 @@ typedef struct row {
 static const row rows[] = {
     {WFI_PROFILE_CPU, VK_DRIVER_ID_MESA_LLVMPIPE, {PROCESSOR, .costs = &llvmpipe}},
     {WFI_PROFILE_CPU, 0, {PROCESSOR, .costs = &swiftshader, .fences = true}},
-    {WFI_PROFILE_NVIDIA, VK_DRIVER_ID_NVIDIA_PROPRIETARY, {GPU}},
+    {WFI_PROFILE_NVIDIA, VK_DRIVER_ID_NVIDIA_PROPRIETARY, {GPU, .gather_cache = 128 << 10}},
     /* By the statistics of Mesa's compilers (ANV and V3DV 25.0). */
     {WFI_PROFILE_INTEL, 0, {GPU, .fences = true, .few_registers = true, .most_load_words = 1}},
     {WFI_PROFILE_VIDEOCORE, 0, {GPU, .fences = true, .few_registers = true}},

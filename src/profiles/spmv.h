@@ -32,6 +32,9 @@ typedef struct wfi_spmv_profile {
     bool few_registers;
     uint32_t most_load_words;
     uint32_t slice_loads; /* loads of a slice; 0: as the matrix fills the device */
+    /* First-level cache that a compute unit has for gathers beside some shared memory, where rows
+     * were seen to share it; 0: not known. */
+    uint64_t gather_cache;
     /* Entries of a matrix up to which variant equal is faster than sliced: about those that are
      * under way at once. */
     uint64_t equal_entries_f32, equal_entries_f64;

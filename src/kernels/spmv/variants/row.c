@@ -1,12 +1,12 @@
 /* Variant row: one work-item a row of compressed sparse rows. The reference. */
-#include "core/arithmetic.h"
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
+#include "kernels/spmv/gathers.h"
 #include "kernels/spmv/traffic.h"
 #include "kernels/spmv/variant.h"
 
 /* Bytes of x, of an H200 whose second-level cache has 50 MB. */
-#define FAR_BYTES (UINT64_C(8) << 20)
+#define FAR_BYTES 8388608.0
 #define FAR_MEAN 8
 #define FAR_LONGEST 64
 
@@ -15,8 +15,7 @@
 static bool reads_far(const wfi_point *point)
 {
     const wfi_spmv_problem *p = &point->problem->spmv;
-    const uint64_t reach = wfi_least(p->columns, 2 * p->bandwidth + 1);
-    return reach * wfi_spmv_real_bytes(point) > FAR_BYTES && p->mean_row <= FAR_MEAN &&
+    return wfi_spmv_reach_bytes(point) > FAR_BYTES && p->mean_row <= FAR_MEAN &&
            p->longest_row <= FAR_LONGEST && !p->fused && !p->strided;
 }
 

@@ -9,6 +9,7 @@
 #include "kernels/spmv/build.h"
 #include "kernels/spmv/cost.h"
 #include "kernels/spmv/formats/sliced.h"
+#include "kernels/spmv/gathers.h"
 #include "kernels/spmv/variant.h"
 #include "plan/dispatch_size.h"
 
@@ -70,8 +71,10 @@ static double fit(wfi_point *point)
     const wfi_spmv_problem *p = &point->problem->spmv;
     const double spread = p->mean_row > 0 ? p->row_deviation / p->mean_row : 0;
     const uint32_t local = wfi_spmv_fit_local(caps);
-    point->values[SPMV_ID_LOCAL_X] = local;
-    point->values[SPMV_ID_SLICE_LOADS] = fit_loads(point, spread);
+    const uint32_t loads = fit_loads(point, spread);
+    const wfi_spmv_sweep sweep = wfi_spmv_fit_sweep(point);
+    point->values[SPMV_ID_LOCAL_X] = sweep.local ? sweep.local : local;
+    point->values[SPMV_ID_SLICE_LOADS] = sweep.loads > loads ? sweep.loads : loads;
     point->values[SPMV_ID_WINDOW] = p->padding < 1.5   ? 1
                                     : p->rows < 200000 ? 256
                                     : spread < 3       ? 2048

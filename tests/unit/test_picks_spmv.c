@@ -1,0 +1,138 @@
+/* What the model picks for sparse matrices whose rows read x all over, on a card that is not here:
+ * the points that an H200 measured as the best or close to it (bench/notes/spmv.md#sweeps). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "gpus.h"
+#include "core/device.h"
+#include "core/vendors.h"
+#include "core/volk.h"
+#include "plan/family.h"
+#include "spmv/spmv_ids.h"
+
+static wf_device *card(void)
+{
+    wf_device *device = gpu_large();
+    device->caps.vendor_id = WFI_NVIDIA;
+    device->caps.driver_id = VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+    device->caps.compute_units = 132;
+    return device;
+}
+
+/* Rows of entries in random columns. */
+static wfi_problem random_columns(uint64_t rows, double mean, wf_type type)
+{
+    return (wfi_problem){.family = WF_FAMILY_SPMV,
+                         .type = type,
+                         .spmv = {.rows = rows,
+                                  .columns = rows,
+                                  .entries = (uint64_t)((double)rows * mean),
+                                  .longest_row = (uint32_t)(mean + 5 * sqrt(mean)),
+                                  .mean_row = mean,
+                                  .row_deviation = sqrt(mean),
+                                  .padding = 1.3,
+                                  .bandwidth = rows - 1}};
+}
+
+static void check(wf_device *device, const wfi_problem *problem, const char *variant, uint32_t id,
+                  uint32_t value)
+{
+    const wfi_point point = gpu_pick(device, problem);
+    const uint32_t found = wfi_point_value(&point, id, 0);
+    if (strcmp(point.variant->name, variant) != 0 || found != value)
+        fail_msg("%.0f rows of %.0f: %s, where constant %u is %u", (double)problem->spmv.rows,
+                 problem->spmv.mean_row, point.variant->name, id, found);
+}
+
+static void rows_have_a_lane_each_where_they_share_a_cache(void **state)
+{
+    (void)state;
+    wf_device *device = card();
+    static const struct {
+        uint32_t rows, mean;
+        wf_type type;
+        uint32_t loads;
+    } many[] = {{73714, 98, WF_TYPE_F32, 32}, /* 32 loads hold 128 entries of a lane */
+                {83840, 30, WF_TYPE_F32, 16},
+                {35198, 67, WF_TYPE_F64, 16}, /* of two lanes: too few rows have one each */
+                {831360, 26, WF_TYPE_F32, 8}};
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        const wfi_problem problem = random_columns(many[i].rows, many[i].mean, many[i].type);
+        check(device, &problem, "sliced", SPMV_ID_SLICE_LOADS, many[i].loads);
+    }
+    gpu_forget(device);
+}
+
+static void only_rows_that_read_all_over_do(void **state)
+{
+    (void)state;
+    wf_device *device = card();
+    const wfi_problem all_over = random_columns(73714, 98, WF_TYPE_F32);
+    wfi_problem other = all_over;
+    other.spmv.bandwidth = 30000; /* more than the cache, but not all over */
+    check(device, &other, "sliced", SPMV_ID_SLICE_LOADS, 8);
+    other = random_columns(30000, 98, WF_TYPE_F32); /* x is in the cache */
+    check(device, &other, "sliced", SPMV_ID_SLICE_LOADS, 4);
+    other = all_over;
+    other.spmv.row_deviation = 60;
+    check(device, &other, "sliced", SPMV_ID_SLICE_LOADS, 8);
+    other = all_over;
+    other.spmv.fused = true;
+    check(device, &other, "sliced", SPMV_ID_SLICE_LOADS, 8);
+    device->caps.vendor_id = WFI_AMD; /* of whose caches nothing was measured */
+    check(device, &all_over, "sliced", SPMV_ID_SLICE_LOADS, 8);
+    gpu_forget(device);
+}
+
+/* A unit holds one work-group of 1024. */
+static void large_groups_fill_all_units(void **state)
+{
+    (void)state;
+    wf_device *device = card();
+    static const struct {
+        uint32_t rows, mean;
+        wf_type type;
+        uint32_t local;
+    } many[] = {{234448, 115, WF_TYPE_F32, 1024},
+                {552670, 35, WF_TYPE_F32, 1024},
+                {162045, 19, WF_TYPE_F32, 256}, /* 1.2 work-groups a unit */
+                {73714, 98, WF_TYPE_F32, 256},  /* 0.55 */
+                {171189, 69, WF_TYPE_F64, 256}};
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        const wfi_problem problem = random_columns(many[i].rows, many[i].mean, many[i].type);
+        check(device, &problem, "sliced", SPMV_ID_LOCAL_X, many[i].local);
+    }
+    device->caps.max_invocations = 512;
+    const wfi_problem problem = random_columns(234448, 115, WF_TYPE_F32);
+    check(device, &problem, "sliced", SPMV_ID_LOCAL_X, 256);
+    gpu_forget(device);
+}
+
+static void short_chains_serve_short_rows(void **state)
+{
+    (void)state;
+    wf_device *device = card();
+    wfi_problem problem = random_columns(479274, 29, WF_TYPE_F64);
+    check(device, &problem, "equal", SPMV_ID_LOADS, 1);
+    problem.spmv.bandwidth = 1000;
+    check(device, &problem, "sliced", SPMV_ID_LOCAL_X, 256);
+    problem = random_columns(203642, 13, WF_TYPE_F32);
+    check(device, &problem, "equal", SPMV_ID_LOADS, 2);
+    gpu_forget(device);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_have_a_lane_each_where_they_share_a_cache),
+        cmocka_unit_test(only_rows_that_read_all_over_do),
+        cmocka_unit_test(large_groups_fill_all_units),
+        cmocka_unit_test(short_chains_serve_short_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
