@@ -31,20 +31,24 @@ bool wfi_spmv_shares_sectors(const wfi_point *point)
     return ROWS_AT_ONCE * point->problem->spmv.mean_row >= LEAST_USES * sectors;
 }
 
-/* A work-group of 1024 is faster than four of 256, presumably since its rows keep pace. A compute
+/* A large work-group is faster than several of 256, presumably since its rows keep pace. A compute
  * unit holds one of them, so that a last wave of few leaves units idle (H200, f32: 234,448 rows of
  * 115 entries, 1.7 a unit, 124.8 us and 161.9 by work-groups of 256; 162,045 of 19, 1.2 a unit,
- * 27.0 and 22.9). f64 loses by them. */
+ * 27.0 and 22.9). f64 takes twice the registers: those of 1024 lose, those of 512 gain
+ * (171,189 of 69, 2.5 a unit, 80.9 us and 88.5). */
 #define LARGE_LOCAL 1024
+#define LARGE_LOCAL_F64 512
 #define LEAST_FILLED 0.8 /* of the units, over all waves */
 
-static uint32_t fit_local(const wfi_point *point, double groups)
+/* `items`: work-items a compute unit. */
+static uint32_t fit_local(const wfi_point *point, double items)
 {
     const wf_caps *caps = point->caps;
-    const bool fits =
-        caps->max_invocations >= LARGE_LOCAL && caps->max_group_size[0] >= LARGE_LOCAL;
+    const uint32_t large = point->problem->type == WF_TYPE_F64 ? LARGE_LOCAL_F64 : LARGE_LOCAL;
+    const double groups = items / large;
+    const bool fits = caps->max_invocations >= large && caps->max_group_size[0] >= large;
     const bool filled = groups >= 1 && groups >= LEAST_FILLED * ceil(groups);
-    return point->problem->type == WF_TYPE_F32 && fits && filled ? LARGE_LOCAL : 0;
+    return point->problem->type != WF_TYPE_F16 && fits && filled ? large : 0;
 }
 
 /* Rows under way at once that have a lane each go through the columns of x at the same pace, so
@@ -69,7 +73,7 @@ wfi_spmv_sweep wfi_spmv_fit_sweep(const wfi_point *point)
         while (loads < MOST_LOADS && 4.0 * lanes * loads < most)
             loads *= 2;
         if (items >= LEAST_SLICES * subgroup && 4.0 * lanes * loads >= most)
-            return (wfi_spmv_sweep){loads, fit_local(point, items / LARGE_LOCAL)};
+            return (wfi_spmv_sweep){loads, fit_local(point, items)};
     }
     return (wfi_spmv_sweep){.loads = 0};
 }
