@@ -81,6 +81,9 @@ static void only_rows_that_read_all_over_do(void **state)
     other = all_over;
     other.spmv.row_deviation = 60;
     check(device, &other, "sliced", SPMV_ID_SLICE_LOADS, 8);
+    other = random_columns(262144, 27, WF_TYPE_F32); /* as of a grid without ends */
+    other.spmv.row_deviation = 0;
+    check(device, &other, "sliced", SPMV_ID_LOCAL_X, 256);
     other = all_over;
     other.spmv.fused = true;
     check(device, &other, "sliced", SPMV_ID_SLICE_LOADS, 8);

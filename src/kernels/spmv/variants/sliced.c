@@ -73,8 +73,9 @@ static double fit(wfi_point *point)
     const uint32_t local = wfi_spmv_fit_local(caps);
     const uint32_t loads = fit_loads(point, spread);
     const wfi_spmv_sweep sweep = wfi_spmv_fit_sweep(point);
-    point->values[SPMV_ID_LOCAL_X] = sweep.local ? sweep.local : local;
-    point->values[SPMV_ID_SLICE_LOADS] = sweep.loads > loads ? sweep.loads : loads;
+    const bool sweeps = sweep.loads > loads; /* else rows have their own lane anyway */
+    point->values[SPMV_ID_LOCAL_X] = sweeps && sweep.local ? sweep.local : local;
+    point->values[SPMV_ID_SLICE_LOADS] = sweeps ? sweep.loads : loads;
     point->values[SPMV_ID_WINDOW] = p->padding < 1.5   ? 1
                                     : p->rows < 200000 ? 256
                                     : spread < 3       ? 2048
