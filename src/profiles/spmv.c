@@ -5,24 +5,26 @@
 /* llvmpipe asks of each lane of each load from a buffer whether it is inside the buffer. Fitted to
  * measurements: bench/notes/spmv.md#cpu-drivers. */
 static const wfi_spmv_costs llvmpipe = {
-    .row = {2.4, 1.05, 1, 0},
-    .row_many = {1, 0.5, 0.5, 0},
-    .lanes = {2.2, 1, 1, 0},
-    .shared = {12, 1.2, 0.5, 0},
-    .add = {23, 1, 0, 0},
-    .quads = {4.5, 0.6, 0, 0},
-    .shuffled = {21, 1.9, 0, 0},
+    .row = {2.4, 1.05, 1, 0, 2.9},
+    .row_many = {1, 0.5, 0.5, 0, 0},
+    .lanes = {2.2, 1, 1, 0, 2.9},
+    .shared = {12, 1.2, 0.5, 0, 0},
+    .add = {23, 1, 0, 0, 0},
+    .quads = {4.5, 0.6, 0, 0, 2.4},
+    .shuffled = {21, 1.9, 0, 0, 0},
+    .slot = {1.27, 2.1},
+    .shared_entry = {3.4, 7.3},
 };
 
 /* SwiftShader, taken for all other drivers of processors, compiles barriers and exchanges within
  * subgroups to what takes many times a row's work. Fitted to the same measurements. */
 static const wfi_spmv_costs swiftshader = {
-    .row = {2.7, 1, 0.4, 0},
-    .lanes = {3.2, 1.05, 0.4, 0},
-    .shared = {100, 2, 0, 0},
-    .add = {8, 1.1, 0, 0},
-    .quads = {4.8, 0.63, 0, 3.1},
-    .shuffled = {400, 14, 0, 0},
+    .row = {2.7, 1, 0.4, 0, 0},
+    .lanes = {3.2, 1.05, 0.4, 0, 0},
+    .shared = {100, 2, 0, 0, 0},
+    .add = {8, 1.1, 0, 0, 0},
+    .quads = {4.8, 0.63, 0, 3.1, 0},
+    .shuffled = {400, 14, 0, 0, 0},
 };
 
 /* Of all GPUs, since no other one has been measured: an H100's cache holds about so many entries'

@@ -10,12 +10,19 @@ typedef struct wfi_spmv_cost {
     double entry;  /* of an entry */
     double spread; /* of the wait of rows for longer neighbours, by the rows' deviation */
     double empty;  /* that an empty row saves of `row` */
+    /* Of an entry of the longest row, which one processor multiplies while the others go on; 0:
+     * several share it, or this was not measured. */
+    double alone;
 } wfi_spmv_cost;
 
 typedef struct wfi_spmv_costs {
     wfi_spmv_cost row, lanes, shared, add, quads;
     wfi_spmv_cost row_many; /* for each right-hand side; 0: not weighed */
-    wfi_spmv_cost shuffled; /* of variants that add up by shuffles: sliced and equal */
+    wfi_spmv_cost
+        shuffled; /* of variants that add up by shuffles: sliced, and equal if slot is 0 */
+    /* Of equal in f32 and f64: an entry's place, padding or not, and an entry of a row that several
+     * work-groups share. */
+    double slot[2], shared_entry[2];
 } wfi_spmv_costs;
 
 typedef struct wfi_spmv_profile {

@@ -1,8 +1,10 @@
-/* What the model picks for sparse matrices whose rows read x all over, on a card that is not here:
- * the points that an H200 measured as the best or close to it (bench/notes/spmv.md#sweeps). */
+/* What the model picks for sparse matrices: those whose rows read x all over, on a card that is not
+ * here, as an H200 measured it (bench/notes/spmv.md#sweeps), and some on processors
+ * (bench/notes/spmv.md#processors-long-rows). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -128,6 +130,43 @@ static void short_chains_serve_short_rows(void **state)
     gpu_forget(device);
 }
 
+/* Rows of one length on Mesa's driver for processors, whose subgroups have 8 lanes. */
+static const char *pick_on_processors(uint32_t count, uint64_t rows, double mean, uint32_t longest)
+{
+    static char name[64];
+    wf_device *device = gpu_large();
+    wfi_problem problem = random_columns(rows, mean, WF_TYPE_F32);
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    device->caps.driver_id = VK_DRIVER_ID_MESA_LLVMPIPE;
+    device->caps.compute_units = count;
+    device->caps.subgroup_size = device->caps.subgroup_min = device->caps.subgroup_max = 8;
+    problem.spmv.longest_row = longest;
+    problem.spmv.row_deviation = ((double)longest - mean) / sqrt((double)rows);
+    const wfi_point point = gpu_pick(device, &problem);
+    (void)snprintf(name, sizeof name, "%s", point.variant->name);
+    gpu_forget(device);
+    return name;
+}
+
+static void places_that_rows_fill_are_cheap_on_processors(void **state)
+{
+    (void)state;
+    assert_string_equal(pick_on_processors(2, 40000, 4, 4), "equal"); /* as many as a load has */
+    assert_string_equal(pick_on_processors(2, 40000, 2, 2), "lanes");
+    assert_string_equal(pick_on_processors(2, 30000, 5, 5), "lanes");
+}
+
+/* A row of which one processor multiplies all entries keeps the others waiting, where there are
+ * enough of them. */
+static void processors_share_a_long_row(void **state)
+{
+    (void)state;
+    assert_string_equal(pick_on_processors(1, 76888, 2, 76888), "lanes");
+    assert_string_equal(pick_on_processors(2, 76888, 2, 76888), "lanes");
+    assert_string_equal(pick_on_processors(4, 76888, 2, 76888), "equal");
+    assert_string_equal(pick_on_processors(64, 76888, 2, 100), "lanes");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +174,8 @@ int main(void)
         cmocka_unit_test(only_rows_that_read_all_over_do),
         cmocka_unit_test(large_groups_fill_all_units),
         cmocka_unit_test(short_chains_serve_short_rows),
+        cmocka_unit_test(places_that_rows_fill_are_cheap_on_processors),
+        cmocka_unit_test(processors_share_a_long_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/platform.h"
 #include "spmv/spmv_ids.h"
 
 double wfi_spmv_vectors_of(const wfi_point *point)
@@ -30,18 +31,34 @@ uint32_t wfi_spmv_fit_row_subgroups(const wf_caps *caps, uint32_t local)
     return row_subgroups;
 }
 
+/* Squares of the deviations of all rows but the longest, over the rows. */
+static double squares_of(const wfi_spmv_problem *p)
+{
+    const double longest = p->longest_row - p->mean_row;
+    return fmax(p->row_deviation * p->row_deviation - longest * longest / (double)p->rows, 0);
+}
+
+double wfi_spmv_waiting(const wfi_spmv_problem *p)
+{
+    return fmin(sqrt(squares_of(p)), 2 * p->mean_row);
+}
+
+/* A driver of processors does not tell how many it has: those of this machine. */
+static double processors_of(const wf_caps *caps)
+{
+    return caps->compute_units ? caps->compute_units : wfi_processors();
+}
+
 double wfi_spmv_instruction_time(const wfi_point *point, wfi_spmv_cost c)
 {
     const wfi_spmv_problem *p = &point->problem->spmv;
-    /* The longest row is left out: alone, it keeps few others waiting. */
-    const double longest = p->longest_row - p->mean_row;
-    const double squares =
-        p->row_deviation * p->row_deviation - longest * longest / (double)p->rows;
-    const double spread = fmin(sqrt(fmax(squares, 0)), 2 * p->mean_row);
     /* The fraction of rows that are empty, if the others are all of one length. */
-    const double all = p->mean_row * p->mean_row + fmax(squares, 0);
+    const double all = p->mean_row * p->mean_row + squares_of(p);
     const double empty = all > 0 ? 1 - p->mean_row * p->mean_row / all : 1;
-    return (double)p->rows * (c.row - c.empty * empty + p->mean_row * c.entry + spread * c.spread) *
+    const double rows = (double)p->rows * (c.row - c.empty * empty + p->mean_row * c.entry +
+                                           wfi_spmv_waiting(p) * c.spread),
+                 more = fmax(c.alone - c.entry, 0) * p->longest_row;
+    return fmax(rows + more, processors_of(point->caps) * c.alone * p->longest_row) *
            wfi_spmv_vectors_of(point);
 }
 

@@ -12,7 +12,10 @@ double wfi_spmv_vectors_of(const wfi_point *point);
 uint32_t wfi_spmv_fit_local(const wf_caps *caps);
 /* Subgroups of a work-group of `local` that may share a long row; 1 where that gains nothing. */
 uint32_t wfi_spmv_fit_row_subgroups(const wf_caps *caps, uint32_t local);
-/* The time of a variant where instructions are what costs. */
+/* The deviation of row lengths that keeps rows waiting, at most twice the mean. The longest row is
+ * left out: alone, it keeps few others waiting. */
+double wfi_spmv_waiting(const wfi_spmv_problem *problem);
+/* The time of a variant where instructions are what costs, times the device's processors. */
 double wfi_spmv_instruction_time(const wfi_point *point, wfi_spmv_cost cost);
 /* The time where memory is what costs and `lanes` work-items multiply a row: the passes of the loop
  * of a row (as many as its longest lane has entries; rows side by side wait for the longest of

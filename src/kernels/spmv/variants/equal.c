@@ -1,5 +1,6 @@
 /* Variant equal: blocks of one size a subgroup (formats/equal.h), in as few dispatches as bindings
  * allow. */
+#include <math.h>
 #include <string.h>
 
 #include "core/arithmetic.h"
@@ -106,6 +107,25 @@ static bool gathers_decide(const wfi_point *point)
     return wfi_spmv_reads_all_over(point) && mean <= (longer ? GATHERED_MEAN_F64 : GATHERED_MEAN);
 }
 
+#define UNEVEN 0.4 /* of the places, that padding adds where rows deviate by the mean */
+
+/* The time where instructions are what costs: a row takes the places of a power of two of lanes,
+ * and padding costs as much as entries. */
+static double slot_time(const wfi_point *point, const wfi_spmv_costs *costs)
+{
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    const bool f64 = point->problem->type == WF_TYPE_F64;
+    const double mean = p->rows > 1 ? (double)(p->entries - p->longest_row) / (double)(p->rows - 1)
+                                    : p->mean_row,
+                 uneven = p->mean_row > 0 ? UNEVEN * wfi_spmv_waiting(p) / p->mean_row : 0,
+                 all = 4.0 * point->values[SPMV_ID_LOADS] * point->caps->subgroup_size;
+    double places = mean > all ? ceil(mean / all) * all : 4.0 * point->values[SPMV_ID_LOADS];
+    while (places < mean)
+        places *= 2;
+    return (double)p->rows * places * (1 + uneven) * costs->slot[f64] +
+           (double)p->longest_row * costs->shared_entry[f64];
+}
+
 /* A shorter chain of loads than in sliced, and more padding: for matrices all of whose loads are
  * under way at once. Few loads a block where rows are short, whose padding takes longer than they
  * do, and in f64, where the H100's driver keeps more of them in memory. */
@@ -132,7 +152,9 @@ static double fit(wfi_point *point)
         profile->shares_rows && small_segments ? wfi_spmv_fit_local(caps) : 0;
     point->values[SPMV_ID_LONG_LOADS] = 1;
     if (profile->costs)
-        return wfi_spmv_instruction_time(point, profile->costs->shuffled);
+        return profile->costs->slot[0] > 0
+                   ? slot_time(point, profile->costs)
+                   : wfi_spmv_instruction_time(point, profile->costs->shuffled);
     if (p->fused || (profile->few_registers && words > profile->most_load_words))
         return -1;
     const uint64_t most = f64 ? profile->equal_entries_f64 : profile->equal_entries_f32;
