@@ -1,4 +1,5 @@
 /* What the model picks for Himeno's grids, and which of its rows serve others. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -48,6 +49,81 @@ static void large_grids_make_several_iterations(void **state)
         if (cells < 100000 && deep)
             fail_msg("%ux%ux%u: %s", (unsigned)n[0], (unsigned)n[1], (unsigned)n[2],
                      point.variant->name);
+    }
+    gpu_forget(device);
+}
+
+static wfi_problem grid_of(uint32_t ni, uint32_t nj, uint32_t nk)
+{
+    return (wfi_problem){
+        .family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = {.ni = ni, .nj = nj, .nk = nk}};
+}
+
+/* Work-groups of 128 of the point's columns, over the eight that each of 132 units holds. */
+static double waves_of(const wfi_point *point)
+{
+    const wfi_himeno_problem *p = &point->problem->himeno;
+    const double x = 4.0 * wfi_point_value(point, HIMENO_ID_LOCAL_X, 1),
+                 y = wfi_point_value(point, HIMENO_ID_LOCAL_Y, 1),
+                 march = wfi_point_value(point, HIMENO_ID_MARCH, 1);
+    assert_true(x / 4 * y == 128);
+    return ceil((p->ni - 2) / x) * ceil((p->nj - 2) / y) * ceil((p->nk - 2) / march) / (8 * 132);
+}
+
+/* Where columns make one iteration a pass, arrays that caches hold are gone through forwards, in
+ * one wave where columns of four planes make one, and larger ones to and fro, unless it is all in
+ * one wave. Rows are of whole vectors. */
+static void arrays_near_a_cache_are_gone_through_in_waves(void **state)
+{
+    wf_device *device = gpu_large();
+    uint64_t random = 29;
+    int cached = 0, back = 0;
+    (void)state;
+    device->caps.compute_units = 132;
+    device->caps.max_buffer = device->caps.max_allocation = UINT64_C(1) << 33;
+    for (int i = 0; i < 400; i++) {
+        uint32_t n[3];
+        for (int axis = 0; axis < 3; axis++)
+            n[axis] = (uint32_t)wfi_random_log(&random, 16, 1024);
+        const wfi_problem problem = grid_of(n[0], n[1], n[2]);
+        const double bytes = 56.0 * (n[0] - 2) * (n[1] - 2) * (n[2] - 2);
+        const wfi_point point = gpu_pick(device, &problem);
+        if (bytes < 20e6 || bytes > 112e6 || strcmp(point.variant->name, "march4_sum") != 0)
+            continue;
+        const double waves = waves_of(&point);
+        const uint32_t march = wfi_point_value(&point, HIMENO_ID_MARCH, 1),
+                       reverse = wfi_point_value(&point, HIMENO_ID_REVERSE, 0);
+        const bool joins = bytes > 42e6 || waves <= 1 || (march == 2 && waves > 2);
+        if (!joins || reverse != (bytes > 42e6 && waves > 1) ||
+            wfi_point_value(&point, HIMENO_ID_PAD, 1) != 4)
+            fail_msg("%ux%ux%u: march %u, %f waves, reverse %u", n[0], n[1], n[2], march, waves,
+                     reverse);
+        cached += march == 4;
+        back += reverse;
+    }
+    assert_true(cached > 0 && back > 0);
+    gpu_forget(device);
+}
+
+/* On an H200 74x29x370 took 13.4 us by columns of two, 9.8 by columns of four; 205x75x44 8.4 and
+ * 9.5; 98x35x447 24.8 forwards alone, 21.1 to and fro, 25.7 by `time`; 339x56x51 14.6 with rows of
+ * 352 cells, 12.7 with rows of 340, 14.5 to and fro. */
+static void grids_that_were_measured(void **state)
+{
+    static const struct {
+        uint32_t n[3], march, reverse;
+    } cases[] = {
+        {{74, 29, 370}, 4, 0}, {{205, 75, 44}, 2, 0}, {{98, 35, 447}, 2, 1}, {{339, 56, 51}, 2, 0}};
+    wf_device *device = gpu_large();
+    (void)state;
+    device->caps.compute_units = 132;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const wfi_problem problem = grid_of(cases[i].n[0], cases[i].n[1], cases[i].n[2]);
+        const wfi_point point = gpu_pick(device, &problem);
+        assert_string_equal(point.variant->name, "march4_sum");
+        assert_int_equal(wfi_point_value(&point, HIMENO_ID_MARCH, 1), cases[i].march);
+        assert_int_equal(wfi_point_value(&point, HIMENO_ID_REVERSE, 0), cases[i].reverse);
+        assert_int_equal(wfi_point_value(&point, HIMENO_ID_PAD, 1), 4);
     }
     gpu_forget(device);
 }
@@ -112,9 +188,9 @@ static void rows_do_not_cross_the_models_borders(void **state)
     static const struct {
         wfi_himeno_problem grid;
         const char *chosen_by;
-    } cases[] = {{{.ni = 187, .nj = 45, .nk = 128}, "device row"},
-                 {{.ni = 181, .nj = 44, .nk = 128}, "device row"},
-                 {{.ni = 150, .nj = 36, .nk = 128}, "model"}};
+    } cases[] = {{{.ni = 230, .nj = 60, .nk = 128}, "device row"},
+                 {{.ni = 225, .nj = 58, .nk = 128}, "device row"},
+                 {{.ni = 180, .nj = 48, .nk = 128}, "model"}};
     const wf_tuning tuning = {.size = sizeof tuning};
     const wfi_named_point point = {
         .variant = "time", .count = 3, .values = {{"local_x", 32}, {"local_y", 8}, {"steps", 2}}};
@@ -136,6 +212,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_grids_make_several_iterations),
+        cmocka_unit_test(arrays_near_a_cache_are_gone_through_in_waves),
+        cmocka_unit_test(grids_that_were_measured),
         cmocka_unit_test(rows_that_do_not_fit_are_passed_over),
         cmocka_unit_test(rows_do_not_cross_the_models_borders),
     };

@@ -1,7 +1,10 @@
 /* What the models of Himeno's variants share. */
+#include <math.h>
+
 #include "core/architectures.h"
 #include "core/arithmetic.h"
 #include "kernels/himeno/rows.h"
+#include "profiles/published.h"
 
 double wfi_himeno_fit_step(wfi_point *point)
 {
@@ -39,6 +42,60 @@ static void shorten_columns(wfi_point *point, uint32_t width)
     wfi_point_set(point, HIMENO_ID_MARCH, march);
 }
 
+/* Rows of vectors are padded to whole ones alone where caches hold a part of the arrays, so that
+ * they hold more of them (H200, 339x56x51: 14.6 us with rows padded to 32 cells, 12.8). */
+static void fit_column_pad(wfi_point *point, uint32_t width)
+{
+    if (width > 1 && wfi_himeno_profile_of(point->caps)->caches_planes &&
+        wfi_himeno_inner_cells(point->problem) < WFI_HIMENO_SMALL_CELLS)
+        wfi_point_set(point, HIMENO_ID_PAD, width);
+    else
+        wfi_himeno_fit_pad(point, width);
+}
+
+static bool is_cached(const wfi_point *point)
+{
+    return wfi_himeno_least_bytes(point->problem) <= WFI_HIMENO_CACHED_BYTES;
+}
+
+/* Work-items that a unit holds at once, where nothing is published: an H100's of 64 registers. */
+#define HELD_ITEMS 1024
+
+/* Whether all work-groups are under way at once. */
+static bool is_one_wave(const wfi_point *point)
+{
+    const wfi_unit unit = wfi_unit_of(point->caps);
+    uint32_t groups[3], size[3];
+    wfi_himeno_groups(point, (uint32_t)point->problem->himeno.nk - 2, groups);
+    wfi_himeno_group_size(point, size);
+    const double items = (double)size[0] * size[1] * size[2],
+                 held = unit.registers
+                            ? wfi_published_held(&unit, items, WFI_HIMENO_ITEM_REGISTERS, 0)
+                            : HELD_ITEMS / items;
+    return (double)groups[0] * groups[1] * groups[2] <= fmax(held, 1) * wfi_units_of(point->caps);
+}
+
+/* In one wave each unit gets the cells that it had in the pass before, which caches near it still
+ * hold; in a second wave units take what is left over (H200, 74x29x370: 13.4 us by columns of 2, in
+ * 1.2 waves, 9.8 by columns of 4). So columns are twice as long where caches hold the arrays and
+ * that makes one wave of them. */
+static void join_waves(wfi_point *point)
+{
+    const uint32_t march = wfi_point_value(point, HIMENO_ID_MARCH, 1);
+    if (!is_cached(point) || is_one_wave(point))
+        return;
+    wfi_point_set(point, HIMENO_ID_MARCH, 2 * march);
+    if (!is_one_wave(point))
+        wfi_point_set(point, HIMENO_ID_MARCH, march);
+}
+
+bool wfi_himeno_goes_back(const wfi_point *point)
+{
+    const bool large = wfi_himeno_inner_cells(point->problem) >= WFI_HIMENO_SMALL_CELLS;
+    return wfi_himeno_profile_of(point->caps)->caches_planes &&
+           (large || (!is_cached(point) && !is_one_wave(point)));
+}
+
 void wfi_himeno_fit_columns(wfi_point *point, uint32_t width)
 {
     const wfi_himeno_problem *p = &point->problem->himeno;
@@ -55,8 +112,10 @@ void wfi_himeno_fit_columns(wfi_point *point, uint32_t width)
     wfi_point_set(point, HIMENO_ID_MARCH, width == 4 ? c->march_of_vec4 : c->march);
     if (profile->dispatch_gaps)
         shorten_columns(point, width);
-    wfi_himeno_fit_pad(point, width);
+    if (profile->caches_planes)
+        join_waves(point);
+    fit_column_pad(point, width);
     wfi_point_set(point, HIMENO_ID_INTERLEAVE, profile->interleave);
     wfi_point_set(point, HIMENO_ID_OWN_SUMS, profile->slow_barriers);
-    wfi_point_set(point, HIMENO_ID_REVERSE, profile->caches_planes && grid != WFI_HIMENO_SMALL);
+    wfi_point_set(point, HIMENO_ID_REVERSE, wfi_himeno_goes_back(point));
 }

@@ -16,12 +16,7 @@
 #define ARRAYS_READ 13      /* twelve coefficients and p */
 #define FROM_MEMORY 0.75    /* of the bytes read: neighbours' overlap is in caches in part */
 #define LARGE_GROUP 0.12    /* of memory's time, which 256 work-items more at a barrier add */
-/* Bytes of all arrays: up to CACHED_BYTES caches of large GPUs hold them, and a pass of one
- * iteration takes CACHED_TIME of memory's time; from UNCACHED_BYTES on it takes all of it. */
-#define CACHED_BYTES 42e6
-#define UNCACHED_BYTES 56e6
-#define CACHED_TIME 0.6
-#define ITEM_REGISTERS 64 /* of `time`, as compilers tell them */
+#define CACHED_TIME 0.6     /* of memory's time, that a pass of one takes for what caches hold */
 /* Work-groups of one unit hide each other's waits: times add up as their powers do, from nearly
  * plainly for one to the larger of both for many. */
 #define LEAST_POWER 1.25
@@ -41,7 +36,7 @@ static double held(const wfi_unit *unit, double items)
     if (unit->items)
         groups = floor(unit->items / items);
     if (unit->registers)
-        groups = fmin(groups, floor(unit->registers / (ITEM_REGISTERS * items)));
+        groups = fmin(groups, floor(unit->registers / (WFI_HIMENO_ITEM_REGISTERS * items)));
     return fmax(groups, 1);
 }
 
@@ -58,12 +53,11 @@ static double bytes_moved(const wfi_point *point, const uint32_t groups[3])
                           sizeof(float) * wfi_himeno_inner_cells(point->problem));
 }
 
-/* What an iteration a pass takes. */
+/* What an iteration a pass takes: going back and forth, it finds in caches what they hold. */
 static double single_bytes(const wfi_point *point)
 {
     const double least = wfi_himeno_least_bytes(point->problem);
-    const double outside = (least - CACHED_BYTES) / (UNCACHED_BYTES - CACHED_BYTES);
-    return least * (CACHED_TIME + (1 - CACHED_TIME) * fmin(1, fmax(0, outside)));
+    return least - (1 - CACHED_TIME) * fmin(least, WFI_HIMENO_CACHED_BYTES);
 }
 
 double wfi_himeno_pass_time(const wfi_point *point)

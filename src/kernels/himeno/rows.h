@@ -137,6 +137,12 @@ double wfi_himeno_fit_step(wfi_point *point);
 /* Small and large grids have fewer and more inner cells than this, as wfi_himeno_grid says. */
 #define WFI_HIMENO_SMALL_CELLS 2e6
 #define WFI_HIMENO_LARGE_CELLS 1e8
+/* Bytes of all arrays that caches of large GPUs hold. */
+#define WFI_HIMENO_CACHED_BYTES 42e6
+#define WFI_HIMENO_ITEM_REGISTERS 64 /* of columns and of `time`, as compilers tell them */
+/* Whether every other pass had better run from the last plane to the first, so that it begins with
+ * what caches still hold: they must not hold all, and one wave of work-groups has no order. */
+bool wfi_himeno_goes_back(const wfi_point *point);
 /* Whether most of an iteration's time passes before and after its cells are updated. */
 bool wfi_himeno_is_tiny(const wfi_point *point);
 /* Sets the padding of rows: the profile's, or `least` elements where the profile's would make rows

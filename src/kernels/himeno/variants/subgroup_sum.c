@@ -11,13 +11,11 @@ static const wfi_constraint constraints[] = {WFI_HIMENO_FITS, WFI_HIMENO_SHORT_S
 static double fit(wfi_point *point)
 {
     const wfi_himeno_profile *profile = wfi_himeno_profile_of(point->caps);
-    const double cells = wfi_himeno_inner_cells(point->problem);
     const bool tiny = wfi_himeno_is_tiny(point);
     wfi_point_set(point, HIMENO_ID_PAD, profile->pad);
     wfi_point_set(point, HIMENO_ID_INTERLEAVE,
                   tiny ? profile->interleave_tiny : profile->interleave);
-    wfi_point_set(point, HIMENO_ID_REVERSE,
-                  profile->caches_planes && cells > WFI_HIMENO_SMALL_CELLS);
+    wfi_point_set(point, HIMENO_ID_REVERSE, wfi_himeno_goes_back(point));
     if (tiny && profile->dispatch_gaps && point->caps->max_invocations >= 256) {
         const wfi_himeno_problem *p = &point->problem->himeno;
         const uint32_t x = wfi_power_at_least(p->ni - 2, 64);
