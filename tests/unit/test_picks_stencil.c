@@ -90,6 +90,63 @@ static void grids_that_were_measured(void **state)
     gpu_forget(device);
 }
 
+/* Of f32 in three dimensions a pass of single steps over few cells is mostly waiting, which several
+ * steps a pass have once (H200, us by single steps and by the best of several: 12.1 and 8.7, 12.3
+ * and 7.5, 10.3 and 5.9, 21.6 and 12.7, 7.9 and 6.4, 20.5 and 17.6; the last 18.2 and 17.3). */
+static void small_grids_that_were_measured(void **state)
+{
+    static const struct {
+        uint64_t nx, ny, nz;
+        wf_border border;
+        uint32_t steps, width; /* width: of the tile in vectors; 0: single steps */
+    } cases[] = {
+        {112, 111, 44, WF_BORDER_DIRICHLET, 3, 16}, {24, 748, 30, WF_BORDER_PERIODIC, 3, 8},
+        {20, 469, 18, WF_BORDER_PERIODIC, 3, 8},    {200, 19, 62, WF_BORDER_PERIODIC, 6, 16},
+        {28, 146, 92, WF_BORDER_PERIODIC, 2, 8},    {76, 278, 48, WF_BORDER_NEUMANN, 4, 8},
+        {636, 110, 26, WF_BORDER_NEUMANN, 3, 0}};
+    wf_device *device = card();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        wfi_problem problem =
+            star(WF_TYPE_F32, cases[i].nx, cases[i].ny, cases[i].nz, cases[i].steps);
+        problem.stencil.border = cases[i].border;
+        const wfi_point point = gpu_pick(device, &problem);
+        const bool several = wfi_point_value(&point, STENCIL_ID_STEPS, 1) > 1;
+        if (several != (cases[i].width > 0) ||
+            (several && (strcmp(point.variant->name, "time_vector") != 0 ||
+                         wfi_point_value(&point, STENCIL_ID_LOCAL_X, 1) != cases[i].width)))
+            fail_msg("%ux%ux%u: %s", (unsigned)cases[i].nx, (unsigned)cases[i].ny,
+                     (unsigned)cases[i].nz, point.variant->name);
+    }
+    gpu_forget(device);
+}
+
+/* Of a tile of 16 vectors 56 cells of a row remain; where that leaves a third of the lanes of a row
+ * idle or more, and there alone, tiles may be narrower. */
+static void tiles_are_narrow_for_narrow_rows(void **state)
+{
+    wf_device *device = card();
+    uint64_t random = 37;
+    int narrow = 0, wide = 0;
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        const uint64_t nx = 4 * wfi_random_log(&random, 4, 250),
+                       ny = wfi_random_log(&random, 16, 500), nz = wfi_random_log(&random, 16, 500);
+        const wfi_problem problem = star(WF_TYPE_F32, nx, ny, nz, 3);
+        const wfi_point point = gpu_pick(device, &problem);
+        if (strcmp(point.variant->name, "time_vector") != 0)
+            continue;
+        const bool idle = (double)nx / (64.0 * (double)((nx + 55) / 56)) < 2.0 / 3;
+        const uint32_t x = wfi_point_value(&point, STENCIL_ID_LOCAL_X, 1);
+        if (x != 16 && (x != 8 || !idle))
+            fail_msg("%ux%ux%u: %u vectors", (unsigned)nx, (unsigned)ny, (unsigned)nz, x);
+        narrow += x == 8;
+        wide += x == 16;
+    }
+    assert_true(narrow > 0 && wide > 0);
+    gpu_forget(device);
+}
+
 /* Few cells, whose columns would wait for their planes one after another, boxes and wide stars. */
 static void others_make_single_steps(void **state)
 {
@@ -177,6 +234,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(large_grids_make_several_steps),
         cmocka_unit_test(grids_that_were_measured),
+        cmocka_unit_test(small_grids_that_were_measured),
+        cmocka_unit_test(tiles_are_narrow_for_narrow_rows),
         cmocka_unit_test(others_make_single_steps),
         cmocka_unit_test(times_of_points_are_those_of_fit),
         cmocka_unit_test(narrow_rows_keep_lanes_busy),

@@ -26,12 +26,20 @@
 #define NARROW_F16 2.5 /* times as many where a load is of a single f16 */
 #define F64 2          /* likewise of several steps in f64 */
 #define MIRRORED 2.25 /* likewise of `time`, which asks for each neighbour whether it is mirrored */
+#define MIRRORED_BLOCK 1.4 /* of blocks of f32 in three dimensions */
 /* What a plane is waited for; with barriers also so many clocks for each of its instructions. */
 #define MARCH_WAIT 290
 #define VECTOR_WAIT 420
 #define TIME_WAIT 75
 #define BLOCK_WAIT 200
 #define INSTRUCTION_WAIT 3
+/* So many for blocks of f32 in three dimensions where a unit begins instructions of few subgroups
+ * in turn: these, and so many for each of them. */
+#define LEAST_INSTRUCTION_WAIT 1.2
+#define TURN_INSTRUCTION_WAIT 0.45
+/* What a pass waits for there before its first plane and after its last, but for blocks, whose
+ * planes' waits have it. */
+#define SOLID_START 2300
 /* Registers of a work-item: these, and so many for each cell that it has at a step. */
 #define LEAST_REGISTERS 40
 #define CELL_REGISTERS 6
@@ -43,7 +51,7 @@
 
 /* A pass of the point, counted a work-item and plane where it is not said otherwise. */
 typedef struct pass {
-    double groups, steps;
+    double groups, steps, start;
     double planes, wait, issue; /* planes: of a column */
     double read;                /* of the whole grid, over its cells */
     double registers;           /* of a work-item */
@@ -52,6 +60,20 @@ typedef struct pass {
 static bool is_time(const wfi_point *point)
 {
     return wfi_variant_has(point->variant, STENCIL_ID_STEPS);
+}
+
+/* Whether the grid is of three dimensions and blocks of f32 can be taken, for which alone short
+ * passes were timed. */
+static bool is_solid_f32(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    return point->problem->type == WF_TYPE_F32 && p->dimensions == 3 && p->row_stride % 4 == 0;
+}
+
+/* Whether it is `time_vector` there. */
+static bool is_solid_block(const wfi_point *point)
+{
+    return is_time(point) && point->variant->traits & WFI_STENCIL_VECTORS && is_solid_f32(point);
 }
 
 static double cell_issue(const wfi_point *point)
@@ -64,8 +86,8 @@ static double cell_issue(const wfi_point *point)
         issue *= NARROW_F16;
     if (type == WF_TYPE_F64 && time)
         issue *= F64;
-    if (time && !vectors && point->problem->stencil.border == WF_BORDER_NEUMANN)
-        issue *= MIRRORED;
+    if (time && point->problem->stencil.border == WF_BORDER_NEUMANN)
+        issue *= is_solid_block(point) ? MIRRORED_BLOCK : vectors ? 1 : MIRRORED;
     return issue;
 }
 
@@ -98,8 +120,9 @@ static pass pass_of(const wfi_point *point)
     p.read = 1 + OVERLAP * fmax((time ? i * j * k : i + j + k - 2) - 1, 0);
     p.planes = time ? march + 2 * steps + vectors : march + 1;
     p.issue = PLANE_ISSUE * (time && vectors ? 2 : 1) + cells * cell_issue(point);
-    p.wait = time ? (vectors ? BLOCK_WAIT : TIME_WAIT) + INSTRUCTION_WAIT * p.issue
+    p.wait = time ? (vectors || is_solid_f32(point) ? BLOCK_WAIT : TIME_WAIT)
                   : (vectors ? VECTOR_WAIT : MARCH_WAIT);
+    p.start = is_solid_f32(point) && !is_solid_block(point) ? SOLID_START : 0;
     p.registers = fmin(LEAST_REGISTERS +
                            cells * (size > 4 ? 2 : 1) * (time ? STEP_REGISTERS : CELL_REGISTERS),
                        MOST_REGISTERS);
@@ -121,6 +144,16 @@ static device device_of(const wf_caps *caps)
                         unit.flops_a_byte > 0 ? 2.0 * unit.fma / unit.flops_a_byte : UNIT_BYTES};
 }
 
+/* What a plane is waited for by a work-group, of which a unit has so many subgroups at once. */
+static double plane_wait(const wfi_point *point, const pass *p, double subgroups)
+{
+    double clocks = is_time(point) ? INSTRUCTION_WAIT : 0;
+    if (is_solid_block(point))
+        clocks = fmin(clocks,
+                      LEAST_INSTRUCTION_WAIT + TURN_INSTRUCTION_WAIT * fmax(subgroups / ISSUED, 1));
+    return p->wait + clocks * p->issue;
+}
+
 /* Of all steps of the plan. */
 static double time_of(const wfi_point *point, const device *d)
 {
@@ -133,15 +166,18 @@ static double time_of(const wfi_point *point, const device *d)
     const double items = (double)size[0] * size[1], lanes = fmax(point->caps->subgroup_size, 1),
                  shared =
                      point->variant->shared_bytes ? (double)point->variant->shared_bytes(point) : 0;
-    const double held = wfi_published_held(&d->unit, items, p.registers, shared),
-                 unit_groups = p.groups / d->units,
-                 waves = fmax(unit_groups / (held > 0 ? held : UNIT_ITEMS / items), 1);
+    const double published = wfi_published_held(&d->unit, items, p.registers, shared),
+                 held = published > 0 ? published : UNIT_ITEMS / items,
+                 unit_groups = p.groups / d->units, waves = fmax(unit_groups / held, 1),
+                 subgroups = ceil(items / lanes);
     const double memory = FROM_MEMORY * bytes / (d->units * d->bytes),
-                 issue = ceil(unit_groups) * ceil(items / lanes) * p.planes * p.issue / ISSUED,
-                 wait = waves * (p.planes + 2) * p.wait;
+                 issue = ceil(unit_groups) * subgroups * p.planes * p.issue / ISSUED,
+                 wait = waves * (p.planes + 2) *
+                        plane_wait(point, &p, fmin(ceil(unit_groups), held) * subgroups);
     const double time = sqrt(memory * memory + issue * issue + wait * wait);
     const double passes = problem->steps / p.steps, whole = floor(passes);
-    return ceil(passes) * DISPATCH + (whole + SHORT_PASS * (ceil(passes) - whole)) * time;
+    return ceil(passes) * (DISPATCH + p.start) +
+           (whole + SHORT_PASS * (ceil(passes) - whole)) * time;
 }
 
 /* The cost of the variant that the model takes where each step is a pass, and its time. */
@@ -162,7 +198,7 @@ static double single_cost(const wfi_point *point, const device *d, double *time)
     return least;
 }
 
-static const uint32_t marches[] = {8, 16, 32, 64};
+static const uint32_t marches[] = {4, 8, 16, 32, 64};
 
 double wfi_stencil_fit_steps(wfi_point *point, const wfi_stencil_values *tiles, size_t count)
 {
@@ -170,8 +206,9 @@ double wfi_stencil_fit_steps(wfi_point *point, const wfi_stencil_values *tiles, 
     wfi_point trial = *point;
     double single = 0, least = INFINITY;
     const double cost = single_cost(point, &d, &single);
+    const bool blocks = is_solid_block(point);
     for (size_t i = 0; i < count; i++)
-        for (size_t m = 0; m < WFI_COUNT(marches); m++)
+        for (size_t m = blocks ? 0 : 1; m < WFI_COUNT(marches); m++)
             for (size_t s = 1; s < WFI_COUNT(wfi_stencil_step_counts); s++) {
                 wfi_stencil_values values = tiles[i];
                 values.march = marches[m];

@@ -135,7 +135,20 @@ static bool set_measured(wfi_point *point)
 
 /* Tiles that are tried where times are predicted, with the most steps a pass. */
 static const wfi_stencil_values flat_tiles[] = {{32, 1, 1, 0, 8}, {64, 1, 1, 0, 8}};
-static const wfi_stencil_values solid_tiles[] = {{16, 16, 2, 0, 3}, {16, 8, 2, 0, 3}};
+static const wfi_stencil_values solid_tiles[] = {
+    {16, 16, 2, 0, 3}, {16, 8, 2, 0, 3}, {8, 16, 2, 0, 3}, {8, 8, 2, 0, 3}};
+#define WIDE_TILES 2 /* of them: the others are for narrow rows */
+
+/* Whether tiles of 16 vectors, which lose one on either side, would leave a third of their
+ * work-items without a cell. Narrower ones were timed for f32. */
+static bool rows_are_narrow(const wfi_point *point)
+{
+    const uint64_t width = wfi_stencil_width(point),
+                   vectors = (point->problem->stencil.nx + width - 1) / width,
+                   tiles = (vectors + 13) / 14;
+    return point->problem->type == WF_TYPE_F32 && 3 * vectors < 2 * 16 * tiles;
+}
+
 #define LONG_COLUMNS 64
 
 /* Long columns of the largest tile, of which a unit holds GROUPS_A_UNIT, get the length that ends
@@ -143,8 +156,10 @@ static const wfi_stencil_values solid_tiles[] = {{16, 16, 2, 0, 3}, {16, 8, 2, 0
 static double fit_solid_by_times(wfi_point *point)
 {
     wfi_point_set(point, STENCIL_ID_BUFFERS, 1);
-    const double cost = wfi_stencil_fit_steps(point, solid_tiles, WFI_COUNT(solid_tiles));
-    if (wfi_point_value(point, STENCIL_ID_LOCAL_Y, 1) != solid_tiles[0].y ||
+    const size_t tiles = rows_are_narrow(point) ? WFI_COUNT(solid_tiles) : WIDE_TILES;
+    const double cost = wfi_stencil_fit_steps(point, solid_tiles, tiles);
+    if (wfi_point_value(point, STENCIL_ID_LOCAL_X, 1) != solid_tiles[0].x ||
+        wfi_point_value(point, STENCIL_ID_LOCAL_Y, 1) != solid_tiles[0].y ||
         wfi_point_value(point, STENCIL_ID_MARCH, 1) != LONG_COLUMNS)
         return cost;
     set_march(point);
