@@ -229,6 +229,100 @@ static void wide_stars_load_cell_by_cell(void **state)
     gpu_forget(device);
 }
 
+/* What an H200 was faster with than with what was taken before (bench/notes/stencil.md#lost-most),
+ * and three that stayed. */
+static void steps_that_were_measured(void **state)
+{
+    static const struct {
+        wf_type type;
+        wf_stencil_shape shape;
+        wf_border border;
+        uint32_t radius;
+        uint64_t nx, ny, nz;
+        const char *variant;
+        uint32_t x, y, march;
+    } cases[] = {
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 4, 1022, 56, 244, "vector", 32, 8, 8},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 3, 1022, 56, 244, "vector", 32, 4, 8},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 4, 362, 174, 50, "vector", 32, 8, 8},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 4, 631, 61, 257, "march", 32, 8, 16},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 4, 631, 61, 257, "march", 32, 4, 16},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 4, 217, 266, 321, "march", 32, 8, 16},
+        {WF_TYPE_F16, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 4, 263, 43, 735, "march", 32, 4, 16},
+        {WF_TYPE_F16, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 4, 442, 23, 410, "march", 32, 4, 16},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_NEUMANN, 3, 80, 22, 124, "vector", 16, 8, 2},
+        {WF_TYPE_F16, WF_STENCIL_BOX, WF_BORDER_PERIODIC, 1, 264, 46, 43, "vector", 16, 8, 2},
+        {WF_TYPE_F32, WF_STENCIL_BOX, WF_BORDER_PERIODIC, 2, 1641, 1328, 0, "march", 128, 1, 16},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 3, 163, 106, 43, "naive", 32, 8, 1},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 4, 23, 472, 35, "naive", 32, 8, 1},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 3, 99, 25, 52, "naive", 32, 8, 1},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 3, 23, 59, 223, "march", 32, 4, 4},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_NEUMANN, 4, 24, 399, 27, "vector", 8, 16, 1}};
+    wf_device *device = card();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        wfi_problem problem = star(cases[i].type, cases[i].nx, cases[i].ny, cases[i].nz, 1);
+        problem.stencil.shape = cases[i].shape;
+        problem.stencil.border = cases[i].border;
+        problem.stencil.radius = cases[i].radius;
+        const wfi_point point = gpu_pick(device, &problem);
+        if (strcmp(point.variant->name, cases[i].variant) != 0 ||
+            wfi_point_value(&point, STENCIL_ID_LOCAL_X, 1) != cases[i].x ||
+            wfi_point_value(&point, STENCIL_ID_LOCAL_Y, 1) != cases[i].y ||
+            wfi_point_value(&point, STENCIL_ID_MARCH, 1) != cases[i].march)
+            fail_msg("%u: %s %u %u %u", (unsigned)i, point.variant->name,
+                     wfi_point_value(&point, STENCIL_ID_LOCAL_X, 1),
+                     wfi_point_value(&point, STENCIL_ID_LOCAL_Y, 1),
+                     wfi_point_value(&point, STENCIL_ID_MARCH, 1));
+    }
+    gpu_forget(device);
+}
+
+/* Cell by cell from memory where cells are few, the star is wide and no border is asked for. */
+static void few_cells_of_wide_stars_have_a_work_item_each(void **state)
+{
+    static const wf_border borders[] = {WF_BORDER_DIRICHLET, WF_BORDER_NEUMANN, WF_BORDER_PERIODIC};
+    wf_device *device = card();
+    uint64_t random = 41;
+    int taken = 0;
+    (void)state;
+    for (int i = 0; i < 400; i++) {
+        const uint64_t nx = 2 * wfi_random_log(&random, 10, 200) + 1,
+                       ny = wfi_random_log(&random, 16, 200), nz = wfi_random_log(&random, 16, 200);
+        wfi_problem problem = star(i % 2 ? WF_TYPE_F32 : WF_TYPE_F64, nx, ny, nz, 1);
+        problem.stencil.border = borders[i % 3];
+        problem.stencil.radius = 1 + (uint32_t)wfi_random_below(&random, 4);
+        const bool few =
+            problem.stencil.radius > 2 && i % 3 == 0 && nx * ny * nz <= UINT64_C(4) * 132 * 2048;
+        const wfi_point point = gpu_pick(device, &problem);
+        assert_string_equal(point.variant->name, few ? "naive" : "march");
+        taken += few;
+    }
+    assert_true(taken > 0);
+    gpu_forget(device);
+}
+
+/* A row of vectors has no more than a tenth more work-items than by groups of 16 or 32. */
+static void rows_of_vectors_keep_lanes_busy(void **state)
+{
+    wf_device *device = card();
+    uint64_t random = 43;
+    (void)state;
+    for (int i = 0; i < 300; i++) {
+        const uint64_t width = i % 3 == 1 ? 2 : 4, vectors = wfi_random_log(&random, 16, 400);
+        wfi_problem problem = star(types[i % 3], width * vectors, 150, 100, 1);
+        problem.stencil.radius = 1 + (uint32_t)i / 3 % 4;
+        const wfi_point point = gpu_pick(device, &problem);
+        const uint64_t x = wfi_point_value(&point, STENCIL_ID_LOCAL_X, 1),
+                       items = (vectors + x - 1) / x * x;
+        assert_string_equal(point.variant->name, "vector");
+        for (uint64_t less = 16; less < x; less *= 2)
+            if (9 * items > 10 * ((vectors + less - 1) / less * less))
+                fail_msg("%u vectors: groups of %u", (unsigned)vectors, (unsigned)x);
+    }
+    gpu_forget(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -240,6 +334,9 @@ int main(void)
         cmocka_unit_test(times_of_points_are_those_of_fit),
         cmocka_unit_test(narrow_rows_keep_lanes_busy),
         cmocka_unit_test(wide_stars_load_cell_by_cell),
+        cmocka_unit_test(steps_that_were_measured),
+        cmocka_unit_test(few_cells_of_wide_stars_have_a_work_item_each),
+        cmocka_unit_test(rows_of_vectors_keep_lanes_busy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

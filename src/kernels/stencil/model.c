@@ -66,12 +66,27 @@ bool wfi_stencil_goes_by_times(const wfi_point *point)
 /* Over 30 drawn grids an H200 was fastest with these (bench/notes/stencil.md#uniform). */
 #define ITEMS_BY_TIMES 128
 
+/* Twice as many, of which a compiler lets each have half as many registers, where a work-item has
+ * nine planes of f64 vectors, or beside nine planes the places of sixteen neighbours, which a
+ * periodic border makes numbers of their own (H200, 631x61x257 of f32, columns of 16: 85 us by
+ * groups of 128, 62 so). */
+uint32_t wfi_stencil_items_by_times(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const bool vectors = wfi_stencil_width(point) > 1, f64 = point->problem->type == WF_TYPE_F64,
+               many = vectors
+                          ? f64
+                          : p->border == WF_BORDER_PERIODIC && point->problem->type != WF_TYPE_F16;
+    const bool star = p->shape == WF_STENCIL_STAR && p->dimensions == 3 && p->radius > 3;
+    return star && many && wfi_stencil_goes_by_times(point) ? 2 * ITEMS_BY_TIMES : ITEMS_BY_TIMES;
+}
+
 void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march)
 {
     const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
-    const uint32_t width = wfi_stencil_width(point);
+    const uint32_t width = wfi_stencil_width(point), items = wfi_stencil_items_by_times(point);
     const uint64_t row = (a.ni + width - 1) / width;
-    wfi_stencil_fit_group(point, ITEMS_BY_TIMES, most_x);
+    wfi_stencil_fit_group(point, items, most_x);
     uint32_t x = wfi_point_value(point, STENCIL_ID_LOCAL_X, 1);
     /* Half as wide where a tenth fewer work-items then cover a row, down to two sectors of a cache,
      * since a row begins anywhere (H100, 65x194x150, a box of radius 1: 67.6 us by groups of 8x16,
@@ -80,7 +95,7 @@ void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march)
            10 * wfi_round_up(row, x / 2) <= 9 * wfi_round_up(row, x))
         x /= 2;
     if (!a.flat)
-        wfi_stencil_fit_group(point, ITEMS_BY_TIMES, x);
+        wfi_stencil_fit_group(point, items, x);
     wfi_point_set(point, STENCIL_ID_MARCH, march);
     wfi_stencil_shorten_columns(point);
 }

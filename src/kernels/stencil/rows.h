@@ -119,8 +119,10 @@ void wfi_stencil_fit_group(wfi_point *point, uint32_t items, uint32_t most_x);
 /* Whether work-groups and columns go by times that GPUs of the kind took: not on processors, and
  * not where what is published of a GPU's units chooses. */
 bool wfi_stencil_goes_by_times(const wfi_point *point);
-/* Where that is so: work-groups of 128, as wide as `most_x` where that leaves few work-items
- * without a cell, and columns of `march` planes, or of fewer while the device is not full. */
+/* Where that is so: the work-items of a work-group. */
+uint32_t wfi_stencil_items_by_times(const wfi_point *point);
+/* Such work-groups, as wide as `most_x` where that leaves few work-items without a cell, and
+ * columns of `march` planes, or of fewer while the device is not full. */
 void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march);
 /* Makes columns as long as leave a processor's threads enough of them. */
 void wfi_stencil_fit_long_columns(wfi_point *point);

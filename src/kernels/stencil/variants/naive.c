@@ -1,4 +1,5 @@
 /* naive, the reference: one work-item a cell. */
+#include "core/architectures.h"
 #include "kernels/stencil/rows.h"
 
 static const uint32_t sizes_z[] = {1, 2, 4};
@@ -10,10 +11,31 @@ static const wfi_parameter parameters[] = {
 
 static const wfi_constraint constraints[] = {WFI_STENCIL_FITS};
 
+#define FEW_WAVES 4     /* of work-items, one a cell, that units hold at once */
+#define UNIT_ITEMS 2048 /* that a unit holds, where nothing is published */
+
+/* Whether columns would wait longer for the planes of a wide star, of which the first cell needs
+ * seven or nine, than all cells at once, which ask for no border's number. */
+static bool cells_are_few(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const wfi_unit unit = wfi_unit_of(point->caps);
+    const double wave = (unit.items ? unit.items : UNIT_ITEMS) * (double)wfi_units_of(point->caps);
+    return wfi_stencil_goes_by_times(point) && p->shape == WF_STENCIL_STAR && p->dimensions == 3 &&
+           p->radius > 2 && p->border == WF_BORDER_DIRICHLET &&
+           (double)p->nx * (double)p->ny * (double)p->nz <= FEW_WAVES * wave;
+}
+
+/* Where cells are few, faster than `march` (H200, 163x106x43, radius 3: 6.5 us a step, `march` 8.3)
+ * and about as fast as `vector` where rows hold vectors (16x129x51 of f16: 3.3 and 3.5). */
 static double fit(wfi_point *point)
 {
-    wfi_stencil_fit_group(point, 128, 64);
-    return wfi_stencil_fit_published(point, wfi_stencil_bytes(point) * 3);
+    const bool few = cells_are_few(point);
+    if (few)
+        wfi_stencil_fit_group(point, 256, 32);
+    else
+        wfi_stencil_fit_group(point, 128, 64);
+    return wfi_stencil_fit_published(point, wfi_stencil_bytes(point) * (few ? 2.1 : 3));
 }
 
 static double inside(double extent, double radius)

@@ -18,18 +18,43 @@ static void fit_by_times(wfi_point *point)
         wfi_stencil_fit_by_times(point, narrow, star && p->radius < 3 ? 8 : 16);
 }
 
-/* Columns in three dimensions are long where planes beyond their ends are many or much work. */
+#define LEAST_LANES 16
+
+/* Work-groups of so many as wide as `most_x`; in three dimensions smaller and narrower ones where
+ * over a tenth fewer work-items then cover a row (H200, 80x22x124 of f64, a star of radius 3: 5.6
+ * us by 32x4, 4.9 by 16x8; 636x110x26 of radius 1 in three steps 18.2 by 64x4, 17.2 by 32x4). */
+static void fit_lanes(wfi_point *point, uint32_t items, uint32_t most_x)
+{
+    const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
+    const uint32_t width = wfi_stencil_width(point);
+    const uint64_t row = (a.ni + width - 1) / width;
+    wfi_stencil_fit_group(point, items, most_x);
+    if (a.flat || !wfi_stencil_goes_by_times(point))
+        return;
+    const uint32_t wide = wfi_point_value(point, STENCIL_ID_LOCAL_X, 1);
+    uint32_t x = wide;
+    for (uint32_t less = x / 2; less >= LEAST_LANES; less /= 2)
+        if (10 * wfi_round_up(row, less) < 9 * wfi_round_up(row, x))
+            x = less;
+    if (x < wide)
+        wfi_stencil_fit_group(point, wfi_stencil_items_by_times(point), x);
+}
+
+/* Columns in three dimensions are long where planes beyond their ends are many or much work; of f64
+ * and a radius over 2 columns of 8 were faster (H200, 1022x56x244, radius 4: 127 and 104 us a step,
+ * radius 3: 89 and 80). */
 static void set_solid_columns(wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
     const bool star = p->shape == WF_STENCIL_STAR;
     if (star && p->radius > 2) {
-        wfi_stencil_fit_group(point, 128, 32);
-        wfi_point_set(point, STENCIL_ID_MARCH, 32);
+        const bool f64 = point->problem->type == WF_TYPE_F64;
+        fit_lanes(point, wfi_stencil_items_by_times(point), 32);
+        wfi_point_set(point, STENCIL_ID_MARCH, f64 && wfi_stencil_goes_by_times(point) ? 8 : 32);
     } else if (star && p->radius == 2) {
         wfi_point_set(point, STENCIL_ID_MARCH, 8);
     } else if (star && point->problem->type == WF_TYPE_F16) {
-        wfi_stencil_fit_group(point, 128, 32);
+        fit_lanes(point, 128, 32);
         wfi_point_set(point, STENCIL_ID_MARCH, 16);
     } else if (!star && p->radius == 1) {
         wfi_point_set(point, STENCIL_ID_MARCH, 16);
@@ -47,16 +72,18 @@ static bool is_narrow(const wfi_point *point)
 
 /* Over the bytes of the grid. Where rows do not start where vectors do, cells are loaded one by
  * one, which pays where neighbouring cells share most of what they load (H200, over `march`: stars
- * of f16 and radius 2 in two dimensions 1.04 times, of radius 4 1.16; of f32 there 0.73). */
+ * of f16 and radius 2 in two dimensions 1.04 times, of radius 4 1.16; of f32 there 0.73; of f16 and
+ * radius 4 in three dimensions with a periodic border, where each place is asked for, 0.87). */
 static double cost_of_loads(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
     const bool f16 = point->problem->type == WF_TYPE_F16, star = p->shape == WF_STENCIL_STAR;
     const wfi_stencil_profile *profile = wfi_stencil_profile_of(point->caps);
-    const bool wide = p->radius > 3 && !wfi_stencil_goes_by_times(point);
+    const bool wide = p->radius > 3 && !wfi_stencil_goes_by_times(point),
+               wraps = p->border == WF_BORDER_PERIODIC && wfi_stencil_goes_by_times(point);
     const bool shares =
-        profile->shares_cells &&
-        (p->dimensions == 2 ? star && (wide || (f16 && p->radius > 1)) : f16 && p->radius > 3);
+        profile->shares_cells && (p->dimensions == 2 ? star && (wide || (f16 && p->radius > 1))
+                                                     : f16 && p->radius > 3 && !wraps);
     if (is_narrow(point))
         return 3;
     return wfi_stencil_rows_hold_vectors(point) || shares || profile->loads_count ? 2 : 3;
@@ -73,7 +100,7 @@ static double fit(wfi_point *point)
     if (wfi_stencil_goes_by_times(point) && !searched) {
         fit_by_times(point);
     } else {
-        wfi_stencil_fit_group(point, flat && f64 ? profile->flat_f64_items : 256, 64);
+        fit_lanes(point, flat && f64 ? profile->flat_f64_items : 256, 64);
         wfi_point_set(point, STENCIL_ID_MARCH, flat && p->radius == 1 ? 2 : 4);
         if (profile->least_groups)
             wfi_stencil_fit_long_columns(point);
