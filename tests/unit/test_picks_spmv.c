@@ -38,6 +38,8 @@ static wfi_problem random_columns(uint64_t rows, double mean, wf_type type)
                                   .mean_row = mean,
                                   .row_deviation = sqrt(mean),
                                   .padding = 1.3,
+                                  .block = 2,
+                                  .block_fill = 0.25,
                                   .bandwidth = rows - 1}};
 }
 
@@ -83,6 +85,9 @@ static void only_rows_that_read_all_over_do(void **state)
     other = all_over;
     other.spmv.row_deviation = 60;
     check(device, &other, "sliced", SPMV_ID_SLICE_LOADS, 8);
+    other = all_over;
+    other.spmv.block_fill = 0.39; /* neighbours have neighbouring columns */
+    check(device, &other, "sliced", SPMV_ID_SLICE_LOADS, 8);
     other = random_columns(262144, 27, WF_TYPE_F32); /* as of a grid without ends */
     other.spmv.row_deviation = 0;
     check(device, &other, "sliced", SPMV_ID_LOCAL_X, 256);
@@ -123,7 +128,7 @@ static void short_chains_serve_short_rows(void **state)
     wf_device *device = card();
     wfi_problem problem = random_columns(479274, 29, WF_TYPE_F64);
     check(device, &problem, "equal", SPMV_ID_LOADS, 1);
-    problem.spmv.bandwidth = 1000;
+    problem.spmv.block_fill = 0.39;
     check(device, &problem, "sliced", SPMV_ID_LOCAL_X, 256);
     problem = random_columns(203642, 13, WF_TYPE_F32);
     check(device, &problem, "equal", SPMV_ID_LOADS, 2);

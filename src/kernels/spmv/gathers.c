@@ -7,6 +7,7 @@
 #include "profiles/spmv.h"
 
 #define ALIKE 0.5           /* deviation of row lengths over their mean, at most */
+#define LONE_FILL 0.28      /* of blocks of 2 x 2; an entry that stands alone fills a quarter */
 #define SECTOR_BYTES 32.0   /* that a cache asks for at once */
 #define ROWS_AT_ONCE 1024.0 /* of a compute unit: subgroups that hide latency, by their lanes */
 #define LEAST_USES 0.5      /* of a sector by these rows: below, their order changed nothing */
@@ -22,7 +23,8 @@ bool wfi_spmv_reads_all_over(const wfi_point *point)
     const uint64_t cache = wfi_spmv_profile_of(point->caps)->gather_cache;
     const wfi_spmv_problem *p = &point->problem->spmv;
     return cache && wfi_spmv_reach_bytes(point) > (double)cache && p->bandwidth >= p->columns / 2 &&
-           p->row_deviation <= ALIKE * p->mean_row && !p->fused && !p->strided;
+           p->block == 2 && p->block_fill <= LONE_FILL && p->row_deviation <= ALIKE * p->mean_row &&
+           !p->fused && !p->strided;
 }
 
 bool wfi_spmv_shares_sectors(const wfi_point *point)

@@ -7,8 +7,8 @@
 /* Bytes of x between the entries that are furthest from the diagonal. */
 double wfi_spmv_reach_bytes(const wfi_point *point);
 
-/* Whether rows of much the same length read x all over, and more of it than a compute unit's
- * first-level cache holds, on devices of which that is known. */
+/* Whether rows of much the same length read x all over, unlike their neighbours, and more of it
+ * than a compute unit's first-level cache holds, on devices of which that is known. */
 bool wfi_spmv_reads_all_over(const wfi_point *point);
 
 /* Whether rows that a compute unit multiplies at once, a lane each, read many of the same sectors
