@@ -3,7 +3,7 @@
 #include "core/arithmetic.h"
 
 /* llvmpipe asks of each lane of each load from a buffer whether it is inside the buffer. Fitted to
- * measurements: bench/notes/spmv.md#cpu-drivers. */
+ * measurements: bench/notes/spmv.md#cpu-drivers and #processors-long-rows. */
 static const wfi_spmv_costs llvmpipe = {
     .row = {2.4, 1.05, 1, 0, 2.9},
     .row_many = {1, 0.5, 0.5, 0, 0},

@@ -18,9 +18,8 @@ typedef struct wfi_spmv_cost {
 typedef struct wfi_spmv_costs {
     wfi_spmv_cost row, lanes, shared, add, quads;
     wfi_spmv_cost row_many; /* for each right-hand side; 0: not weighed */
-    wfi_spmv_cost
-        shuffled; /* of variants that add up by shuffles: sliced, and equal if slot is 0 */
-    /* Of equal in f32 and f64: an entry's place, padding or not, and an entry of a row that several
+    wfi_spmv_cost shuffled; /* of sliced, which adds up by shuffles; of equal where slot is 0 */
+    /* Of equal in f32 and f64: a slot of a row, padding or not, and an entry of a row that several
      * work-groups share. */
     double slot[2], shared_entry[2];
 } wfi_spmv_costs;

@@ -57,9 +57,9 @@ double wfi_spmv_instruction_time(const wfi_point *point, wfi_spmv_cost c)
     const double empty = all > 0 ? 1 - p->mean_row * p->mean_row / all : 1;
     const double rows = (double)p->rows * (c.row - c.empty * empty + p->mean_row * c.entry +
                                            wfi_spmv_waiting(p) * c.spread),
-                 more = fmax(c.alone - c.entry, 0) * p->longest_row;
-    return fmax(rows + more, processors_of(point->caps) * c.alone * p->longest_row) *
-           wfi_spmv_vectors_of(point);
+                 more = fmax(c.alone - c.entry, 0) * p->longest_row,
+                 alone = c.alone > 0 ? processors_of(point->caps) * c.alone * p->longest_row : 0;
+    return fmax(rows + more, alone) * wfi_spmv_vectors_of(point);
 }
 
 double wfi_spmv_row_time(const wfi_point *point, uint32_t lanes, double reduction_step)

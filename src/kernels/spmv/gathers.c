@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "core/architectures.h"
 #include "core/arithmetic.h"
 #include "kernels/spmv/variant.h"
 #include "profiles/spmv.h"
@@ -42,7 +43,7 @@ bool wfi_spmv_shares_sectors(const wfi_point *point)
 #define LARGE_LOCAL_F64 512
 #define LEAST_FILLED 0.8 /* of the units, over all waves */
 
-/* `items`: work-items a compute unit. */
+/* Takes the work-items of a compute unit; returns those of a work-group, or 0. */
 static uint32_t fit_local(const wfi_point *point, double items)
 {
     const wf_caps *caps = point->caps;
@@ -64,7 +65,7 @@ static uint32_t fit_local(const wfi_point *point, double items)
 wfi_spmv_sweep wfi_spmv_fit_sweep(const wfi_point *point)
 {
     const wfi_spmv_problem *p = &point->problem->spmv;
-    const double units = point->caps->compute_units ? point->caps->compute_units : 32;
+    const double units = wfi_units_of(point->caps);
     const double most = p->mean_row + 3 * p->row_deviation;
     const uint32_t subgroup = point->caps->subgroup_size;
     if (!wfi_spmv_reads_all_over(point) || !wfi_spmv_shares_sectors(point))

@@ -45,7 +45,6 @@
 #define CELL_REGISTERS 6
 #define STEP_REGISTERS 3
 #define MOST_REGISTERS 255
-#define UNIT_ITEMS 2048 /* that a unit holds, where nothing is published */
 #define LEAST_GAIN 0.85 /* single steps are kept for less */
 #define SHORT_PASS 0.85 /* of a pass, one that makes the steps which are left */
 
@@ -167,7 +166,7 @@ static double time_of(const wfi_point *point, const device *d)
                  shared =
                      point->variant->shared_bytes ? (double)point->variant->shared_bytes(point) : 0;
     const double published = wfi_published_held(&d->unit, items, p.registers, shared),
-                 held = published > 0 ? published : UNIT_ITEMS / items,
+                 held = published > 0 ? published : WFI_STENCIL_UNIT_ITEMS / items,
                  unit_groups = p.groups / d->units, waves = fmax(unit_groups / held, 1),
                  subgroups = ceil(items / lanes);
     const double memory = FROM_MEMORY * bytes / (d->units * d->bytes),

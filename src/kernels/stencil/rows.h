@@ -119,6 +119,8 @@ void wfi_stencil_fit_group(wfi_point *point, uint32_t items, uint32_t most_x);
 /* Whether work-groups and columns go by times that GPUs of the kind took: not on processors, and
  * not where what is published of a GPU's units chooses. */
 bool wfi_stencil_goes_by_times(const wfi_point *point);
+/* Work-items that a unit holds there, where nothing is published. */
+#define WFI_STENCIL_UNIT_ITEMS 2048
 /* Where that is so: the work-items of a work-group. */
 uint32_t wfi_stencil_items_by_times(const wfi_point *point);
 /* Such work-groups, as wide as `most_x` where that leaves few work-items without a cell, and

@@ -107,10 +107,10 @@ static bool gathers_decide(const wfi_point *point)
     return wfi_spmv_reads_all_over(point) && mean <= (longer ? GATHERED_MEAN_F64 : GATHERED_MEAN);
 }
 
-#define UNEVEN 0.4 /* of the places, that padding adds where rows deviate by the mean */
+#define UNEVEN 0.4 /* of the slots, that padding adds where rows deviate by the mean */
 
-/* The time where instructions are what costs: a row takes the places of a power of two of lanes,
- * and padding costs as much as entries. */
+/* The time where instructions are what costs: a row takes all slots of a power of two of lanes, and
+ * padding costs as much as entries. */
 static double slot_time(const wfi_point *point, const wfi_spmv_costs *costs)
 {
     const wfi_spmv_problem *p = &point->problem->spmv;
@@ -119,10 +119,10 @@ static double slot_time(const wfi_point *point, const wfi_spmv_costs *costs)
                                     : p->mean_row,
                  uneven = p->mean_row > 0 ? UNEVEN * wfi_spmv_waiting(p) / p->mean_row : 0,
                  all = 4.0 * point->values[SPMV_ID_LOADS] * point->caps->subgroup_size;
-    double places = mean > all ? ceil(mean / all) * all : 4.0 * point->values[SPMV_ID_LOADS];
-    while (places < mean)
-        places *= 2;
-    return (double)p->rows * places * (1 + uneven) * costs->slot[f64] +
+    double slots = mean > all ? ceil(mean / all) * all : 4.0 * point->values[SPMV_ID_LOADS];
+    while (slots < mean)
+        slots *= 2;
+    return (double)p->rows * slots * (1 + uneven) * costs->slot[f64] +
            (double)p->longest_row * costs->shared_entry[f64];
 }
 

@@ -11,8 +11,7 @@ static const wfi_parameter parameters[] = {
 
 static const wfi_constraint constraints[] = {WFI_STENCIL_FITS};
 
-#define FEW_WAVES 4     /* of work-items, one a cell, that units hold at once */
-#define UNIT_ITEMS 2048 /* that a unit holds, where nothing is published */
+#define FEW_WAVES 4 /* of work-items, one a cell, that units hold at once */
 
 /* Whether columns would wait longer for the planes of a wide star, of which the first cell needs
  * seven or nine, than all cells at once, which ask for no border's number. */
@@ -20,7 +19,8 @@ static bool cells_are_few(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
     const wfi_unit unit = wfi_unit_of(point->caps);
-    const double wave = (unit.items ? unit.items : UNIT_ITEMS) * (double)wfi_units_of(point->caps);
+    const double wave =
+        (unit.items ? unit.items : WFI_STENCIL_UNIT_ITEMS) * (double)wfi_units_of(point->caps);
     return wfi_stencil_goes_by_times(point) && p->shape == WF_STENCIL_STAR && p->dimensions == 3 &&
            p->radius > 2 && p->border == WF_BORDER_DIRICHLET &&
            (double)p->nx * (double)p->ny * (double)p->nz <= FEW_WAVES * wave;
