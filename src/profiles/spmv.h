@@ -10,8 +10,8 @@ typedef struct wfi_spmv_cost {
     double entry;  /* of an entry */
     double spread; /* of the wait of rows for longer neighbours, by the rows' deviation */
     double empty;  /* that an empty row saves of `row` */
-    /* Of an entry of the longest row, which one processor multiplies while the others go on; 0:
-     * several share it, or this was not measured. */
+    /* In f32, of an entry of the longest row, which one processor multiplies while the others go
+     * on; 0: several share it, or this was not measured. */
     double alone;
 } wfi_spmv_cost;
 

@@ -49,6 +49,17 @@ static double processors_of(const wf_caps *caps)
     return caps->compute_units ? caps->compute_units : wfi_processors();
 }
 
+/* The time, times the processors, where one of them multiplies the longest row while the others go
+ * on; 0: several share that row, or this was not measured. In `rows` it costs what any other does. */
+static double longest_row_time(const wfi_point *point, wfi_spmv_cost c, double rows)
+{
+    const double longest = point->problem->spmv.longest_row;
+    if (!(c.alone > 0) || point->problem->type != WF_TYPE_F32)
+        return 0;
+    return fmax(rows + fmax(c.alone - c.entry, 0) * longest,
+                processors_of(point->caps) * c.alone * longest);
+}
+
 double wfi_spmv_instruction_time(const wfi_point *point, wfi_spmv_cost c)
 {
     const wfi_spmv_problem *p = &point->problem->spmv;
@@ -56,10 +67,8 @@ double wfi_spmv_instruction_time(const wfi_point *point, wfi_spmv_cost c)
     const double all = p->mean_row * p->mean_row + squares_of(p);
     const double empty = all > 0 ? 1 - p->mean_row * p->mean_row / all : 1;
     const double rows = (double)p->rows * (c.row - c.empty * empty + p->mean_row * c.entry +
-                                           wfi_spmv_waiting(p) * c.spread),
-                 more = fmax(c.alone - c.entry, 0) * p->longest_row,
-                 alone = c.alone > 0 ? processors_of(point->caps) * c.alone * p->longest_row : 0;
-    return fmax(rows + more, alone) * wfi_spmv_vectors_of(point);
+                                           wfi_spmv_waiting(p) * c.spread);
+    return fmax(rows, longest_row_time(point, c, rows)) * wfi_spmv_vectors_of(point);
 }
 
 double wfi_spmv_row_time(const wfi_point *point, uint32_t lanes, double reduction_step)
