@@ -50,7 +50,8 @@ static double processors_of(const wf_caps *caps)
 }
 
 /* The time, times the processors, where one of them multiplies the longest row while the others go
- * on; 0: several share that row, or this was not measured. In `rows` it costs what any other does. */
+ * on; 0: several share that row, or this was not measured. `rows` has it at the cost of any other
+ * row. */
 static double longest_row_time(const wfi_point *point, wfi_spmv_cost c, double rows)
 {
     const double longest = point->problem->spmv.longest_row;
