@@ -7,11 +7,13 @@
 #include "core/architectures.h"
 #include "core/arithmetic.h"
 #include "kernels/himeno/rows.h"
+#include "profiles/published.h"
 
 #define PLANE_CLOCKS 1500 /* of memory's latency, and of the arithmetic and barriers of a plane */
 /* Bytes that come from memory while a compute unit waits so long, where nothing is published. */
 #define PLANE_BYTES 10e3
 #define DISPATCH_PLANES 2.7 /* such waits that a dispatch and the barrier behind it take */
+#define HELD_GROUPS 2       /* work-groups that a unit holds at once, where nothing is published */
 #define SECTOR_BYTES 32     /* what caches fetch at once */
 #define ARRAYS_READ 13      /* twelve coefficients and p */
 #define FROM_MEMORY 0.75    /* of the bytes read: neighbours' overlap is in caches in part */
@@ -27,17 +29,6 @@ static double plane_bytes(const wfi_unit *unit)
 {
     return unit->fma && unit->flops_a_byte > 0 ? 2.0 * unit->fma / unit->flops_a_byte * PLANE_CLOCKS
                                                : PLANE_BYTES;
-}
-
-/* Work-groups of so many work-items that a compute unit holds at once. */
-static double held(const wfi_unit *unit, double items)
-{
-    double groups = 2;
-    if (unit->items)
-        groups = floor(unit->items / items);
-    if (unit->registers)
-        groups = fmin(groups, floor(unit->registers / (WFI_HIMENO_ITEM_REGISTERS * items)));
-    return fmax(groups, 1);
 }
 
 /* Bytes that all work-groups read and write in a pass. */
@@ -70,7 +61,9 @@ double wfi_himeno_pass_time(const wfi_point *point)
     uint32_t groups[3], size[3];
     wfi_himeno_groups(point, (uint32_t)p->nk - 2, groups);
     wfi_himeno_group_size(point, size);
-    const double items = (double)size[0] * size[1], at_once = held(&unit, items);
+    const double items = (double)size[0] * size[1],
+                 published = wfi_published_held(&unit, items, WFI_HIMENO_ITEM_REGISTERS, 0),
+                 at_once = published > 0 ? published : HELD_GROUPS;
     const double unit_groups = (double)groups[0] * groups[1] * groups[2] / units;
     const double march = fmin(wfi_point_value(point, HIMENO_ID_MARCH, 1), (double)p->nk - 2);
     const double uneven = ceil(unit_groups) / unit_groups, barriers = fmax(items / 256 - 1, 0);
