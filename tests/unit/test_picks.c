@@ -222,53 +222,6 @@ static void picks_are_legal(void **state)
     gpu_forget(device);
 }
 
-/* The variant that the model takes. */
-static const char *pick(wf_device *device, const wfi_problem *problem)
-{
-    const wf_tuning model = {.size = sizeof model, .no_tuning = true};
-    wfi_choice choice;
-    assert_int_equal(wfi_choose(device, problem, &model, &choice), WF_SUCCESS);
-    return choice.point.variant->name;
-}
-
-/* For a matrix whose rows are all of one length. */
-static const char *pick_sparse(wf_device *device, uint64_t rows, double mean)
-{
-    const wfi_problem problem = sparse(rows, mean, 0, (uint32_t)mean, WF_TYPE_F32);
-    return pick(device, &problem);
-}
-
-/* As an H200 measured it: many rows of one entry are streamed, few and longer ones are not. */
-static void lone_entries_are_streamed(void **state)
-{
-    (void)state;
-    wf_device *device = gpu_large();
-    device->caps.compute_units = 132;
-    assert_string_equal(pick_sparse(device, 1500000, 1), "stream");
-    assert_string_equal(pick_sparse(device, 100000, 1), "equal");
-    assert_string_equal(pick_sparse(device, 600000, 3), "equal");
-    assert_string_equal(pick_sparse(device, 640000, 5), "stream");
-    assert_string_equal(pick_sparse(device, 3000000, 6), "sliced");
-    gpu_forget(device);
-}
-
-/* Rows of a few columns from all over a vector that does not stay in a cache get a work-item each;
- * near the diagonal, or where the vector is small, they are streamed. */
-static void rows_that_read_far_are_not_streamed(void **state)
-{
-    (void)state;
-    wf_device *device = gpu_large();
-    wfi_problem problem = sparse(4700000, 5, 0, 5, WF_TYPE_F32);
-    problem.spmv.bandwidth = 4699999;
-    assert_string_equal(pick(device, &problem), "row");
-    problem.spmv.bandwidth = 2000;
-    assert_string_equal(pick(device, &problem), "stream");
-    problem = sparse(900000, 5, 0, 5, WF_TYPE_F32);
-    problem.spmv.bandwidth = 899999;
-    assert_string_equal(pick(device, &problem), "stream");
-    gpu_forget(device);
-}
-
 /* Several steps a pass are for stars of radius 1, on grids that give a device enough to do. */
 static void wide_or_small_stars_make_single_steps(void **state)
 {
@@ -442,8 +395,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(picks_are_legal),
-        cmocka_unit_test(lone_entries_are_streamed),
-        cmocka_unit_test(rows_that_read_far_are_not_streamed),
         cmocka_unit_test(wide_or_small_stars_make_single_steps),
         cmocka_unit_test(small_grids_fill_large_devices),
         cmocka_unit_test(grids_keep_published_units_busy),

@@ -1,6 +1,6 @@
 /* What the model picks for sparse matrices: those whose rows read x all over, on a card that is not
- * here, as an H200 measured it (bench/notes/spmv.md#sweeps), and some on processors
- * (bench/notes/spmv.md#processors-long-rows). */
+ * here, as an H200 measured it (bench/notes/spmv.md#sweeps), those with short rows of one length
+ * there, and some on processors (bench/notes/spmv.md#processors-long-rows). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -135,6 +135,64 @@ static void short_chains_serve_short_rows(void **state)
     gpu_forget(device);
 }
 
+/* Rows of one length. */
+static wfi_problem even_rows(uint64_t rows, uint32_t length)
+{
+    return (wfi_problem){.family = WF_FAMILY_SPMV,
+                         .type = WF_TYPE_F32,
+                         .spmv = {.rows = rows,
+                                  .columns = rows,
+                                  .entries = rows * length,
+                                  .longest_row = length,
+                                  .mean_row = length}};
+}
+
+static void check_variant(wf_device *device, const wfi_problem *problem, const char *variant)
+{
+    const wfi_point point = gpu_pick(device, problem);
+    if (strcmp(point.variant->name, variant) != 0)
+        fail_msg("%.0f rows of %.0f: %s", (double)problem->spmv.rows, problem->spmv.mean_row,
+                 point.variant->name);
+}
+
+/* As an H200 measured it: many rows of one entry are streamed, few and longer ones are not. */
+static void lone_entries_are_streamed(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t rows, length;
+        const char *variant;
+    } many[] = {{1500000, 1, "stream"},
+                {100000, 1, "equal"},
+                {600000, 3, "equal"},
+                {640000, 5, "stream"},
+                {3000000, 6, "sliced"}};
+    wf_device *device = gpu_large();
+    device->caps.compute_units = 132;
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        const wfi_problem problem = even_rows(many[i].rows, many[i].length);
+        check_variant(device, &problem, many[i].variant);
+    }
+    gpu_forget(device);
+}
+
+/* Rows of a few columns from all over a vector that does not stay in a cache get a work-item each;
+ * near the diagonal, or where the vector is small, they are streamed. */
+static void rows_that_read_far_are_not_streamed(void **state)
+{
+    (void)state;
+    wf_device *device = gpu_large();
+    wfi_problem problem = even_rows(4700000, 5);
+    problem.spmv.bandwidth = 4699999;
+    check_variant(device, &problem, "row");
+    problem.spmv.bandwidth = 2000;
+    check_variant(device, &problem, "stream");
+    problem = even_rows(900000, 5);
+    problem.spmv.bandwidth = 899999;
+    check_variant(device, &problem, "stream");
+    gpu_forget(device);
+}
+
 /* Rows of one length on Mesa's driver for processors, whose subgroups have 8 lanes. */
 static const char *pick_on_processors(uint32_t count, wf_type type, uint64_t rows, double mean,
                                       uint32_t longest)
@@ -183,6 +241,8 @@ int main(void)
         cmocka_unit_test(only_rows_that_read_all_over_do),
         cmocka_unit_test(large_groups_fill_all_units),
         cmocka_unit_test(short_chains_serve_short_rows),
+        cmocka_unit_test(lone_entries_are_streamed),
+        cmocka_unit_test(rows_that_read_far_are_not_streamed),
         cmocka_unit_test(places_that_rows_fill_are_cheap_on_processors),
         cmocka_unit_test(processors_share_a_long_row),
     };
