@@ -39,26 +39,43 @@ wf_caps gpu_caps(const gpu_pattern *d)
     return caps;
 }
 
-wf_device *gpu_large(void)
+static wf_caps card(gpu_pattern pattern)
 {
-    const gpu_pattern p = {.name = "large",
-                           .invocations = 1024,
-                           .groups_z = 64,
-                           .shared_kib = 48,
-                           .subgroup = 32,
-                           .subgroup_min = 32,
-                           .subgroup_max = 32,
-                           .operations = GPU_ALL_OPERATIONS,
-                           .pins = true,
-                           .f64 = true,
-                           .buffers = 16};
+    pattern.invocations = 1024;
+    pattern.groups_z = 64;
+    pattern.shared_kib = 48;
+    pattern.subgroup = pattern.subgroup_min = pattern.subgroup_max = 32;
+    pattern.f64 = true;
+    wf_caps caps = gpu_caps(&pattern);
+    caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    caps.unified_memory = false;
+    return caps;
+}
+
+wf_caps gpu_card(uint32_t vendor)
+{
+    wf_caps caps =
+        card((gpu_pattern){.name = "", .vendor_id = vendor, .f16_storage = true, .buffers = 8});
+    caps.compute_units = 132;
+    caps.max_storage_range = UINT64_C(1) << 30;
+    return caps;
+}
+
+wf_device *gpu_device(const wf_caps *caps)
+{
     wf_device *device = calloc(1, sizeof *device);
     assert_non_null(device);
     assert_true(wfi_mutex_init(&device->tuning_lock));
-    device->caps = gpu_caps(&p);
-    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
-    device->caps.max_storage_range = UINT32_MAX;
+    device->caps = *caps;
     return device;
+}
+
+wf_device *gpu_large(void)
+{
+    wf_caps caps = card((gpu_pattern){
+        .name = "large", .operations = GPU_ALL_OPERATIONS, .pins = true, .buffers = 16});
+    caps.max_storage_range = UINT32_MAX;
+    return gpu_device(&caps);
 }
 
 void gpu_forget(wf_device *device)
@@ -71,8 +88,20 @@ void gpu_forget(wf_device *device)
 
 wfi_point gpu_pick(wf_device *device, const wfi_problem *problem)
 {
-    const wf_tuning model = {.size = sizeof model, .no_tuning = true};
+    const wf_tuning model = {
+        .size = sizeof model, .no_tuning = true, .skip_levels = WF_TUNING_RATES};
     wfi_choice choice;
     assert_int_equal(wfi_choose(device, problem, &model, &choice), WF_SUCCESS);
     return choice.point;
+}
+
+wfi_point gpu_pick_product(const wf_caps *caps, wf_type type, wfi_matmul_problem product)
+{
+    static wfi_problem problem;
+    wf_device *device = gpu_device(caps);
+    problem = (wfi_problem){.family = WF_FAMILY_MATMUL, .type = type, .matmul = product};
+    wfi_point point = gpu_pick(device, &problem);
+    point.caps = caps;
+    gpu_forget(device);
+    return point;
 }

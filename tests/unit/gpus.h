@@ -4,6 +4,7 @@
 
 #include "choose/choose.h"
 #include "core/device.h"
+#include "kernels/matmul/matmul.h"
 
 #define GPU_ALL_OPERATIONS 0xffu
 
@@ -20,12 +21,19 @@ typedef struct gpu_pattern {
 
 wf_caps gpu_caps(const gpu_pattern *pattern);
 
-/* A GPU with the limits of an H200 and no vendor; gpu_forget() ends it. */
+/* As an H100 without matrix units and operations of subgroups, but for the vendor. */
+wf_caps gpu_card(uint32_t vendor);
+
+/* A device that was never opened; gpu_forget() ends it and what choosing made of it. */
+wf_device *gpu_device(const wf_caps *caps);
+/* Likewise, with the limits of an H200, operations of subgroups, and no vendor. */
 wf_device *gpu_large(void);
-/* Ends what choosing made of a device that was never opened. */
 void gpu_forget(wf_device *device);
 
 /* What the device takes for the problem, by the model alone. */
 wfi_point gpu_pick(wf_device *device, const wfi_problem *problem);
+/* Likewise for a product, on a device with these limits. What it points at is valid until the next
+ * call. */
+wfi_point gpu_pick_product(const wf_caps *caps, wf_type type, wfi_matmul_problem product);
 
 #endif

@@ -8,28 +8,25 @@
 
 #include "core/caps.h"
 #include "core/volk.h"
-#include "picking.h"
+#include "gpus.h"
 
 static wf_caps device_of(VkDriverId driver)
 {
     const bool lavapipe = driver == VK_DRIVER_ID_MESA_LLVMPIPE;
-    const uint32_t items = lavapipe ? 1024 : 256;
-    return (wf_caps){.size = sizeof(wf_caps),
-                     .device_type = VK_PHYSICAL_DEVICE_TYPE_CPU,
-                     .driver_id = driver,
-                     .max_invocations = items,
-                     .max_group_size = {items, items, items},
-                     .max_groups = {65535, 65535, 65535},
-                     .max_shared_bytes = 32768,
-                     .max_push_bytes = 128,
-                     .max_storage_buffers = 8,
-                     .max_storage_range = UINT64_C(1) << 27,
-                     .storage_alignment = 16,
-                     .subgroup_size = lavapipe ? 8 : 4,
-                     .subgroup_min = lavapipe ? 8 : 4,
-                     .subgroup_max = lavapipe ? 8 : 4,
-                     .f16_storage = lavapipe,
-                     .f64 = lavapipe};
+    const uint32_t items = lavapipe ? 1024 : 256, lanes = lavapipe ? 8 : 4;
+    wf_caps caps = gpu_caps(&(gpu_pattern){.name = "",
+                                           .invocations = items,
+                                           .groups_z = items,
+                                           .shared_kib = 32,
+                                           .subgroup = lanes,
+                                           .subgroup_min = lanes,
+                                           .subgroup_max = lanes,
+                                           .f16_storage = lavapipe,
+                                           .f64 = lavapipe,
+                                           .buffers = 8});
+    caps.device_type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    caps.driver_id = driver;
+    return caps;
 }
 
 static void assert_block(const wfi_point *point, uint32_t tile_m, uint32_t tile_n,
@@ -62,7 +59,7 @@ static void lavapipe_takes_large_blocks(void **state)
         {WF_TYPE_F32, 1000, 333, 77, 256, 128, 16, 16},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const wfi_point point = test_pick(
+        const wfi_point point = gpu_pick_product(
             &caps, expected[i].type, wfi_matmul_plain(expected[i].m, expected[i].n, expected[i].k));
         assert_block(&point, expected[i].tile_m, expected[i].tile_n, expected[i].thread_m,
                      expected[i].thread_n);
@@ -77,7 +74,8 @@ static void small_products_compile_soon(void **state)
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F16, WF_TYPE_F64};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         for (uint64_t size = 9; size <= 160; size += 13) {
-            const wfi_point point = test_pick(&caps, types[i], wfi_matmul_plain(size, size, size));
+            const wfi_point point =
+                gpu_pick_product(&caps, types[i], wfi_matmul_plain(size, size, size));
             const uint32_t words = types[i] == WF_TYPE_F64 ? 2 : 1;
             assert_true(
                 point.values[MATMUL_ID_THREAD_M] * point.values[MATMUL_ID_THREAD_N] * words <= 128);
@@ -88,21 +86,21 @@ static void narrow_products_have_narrow_tiles(void **state)
 {
     (void)state;
     const wf_caps caps = device_of(VK_DRIVER_ID_MESA_LLVMPIPE);
-    wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1024, 16, 512));
+    wfi_point point = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(1024, 16, 512));
     assert_block(&point, 128, 16, 8, 8);
-    point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(16, 1024, 512));
+    point = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(16, 1024, 512));
     assert_block(&point, 16, 128, 4, 8);
-    point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1024, 32, 512));
+    point = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(1024, 32, 512));
     assert_block(&point, 128, 32, 16, 8);
-    point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(32, 1024, 512));
+    point = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(32, 1024, 512));
     assert_block(&point, 32, 128, 8, 16);
     for (uint64_t few = 3; few <= 8; few++) {
-        point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1024, few, 1024));
+        point = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(1024, few, 1024));
         assert_block(&point, 128, 16, 8, 8);
-        point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(few, 1024, 1024));
+        point = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(few, 1024, 1024));
         assert_block(&point, 16, 128, 4, 8);
     }
-    point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1, 4096, 4096));
+    point = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(1, 4096, 4096));
     assert_string_equal(point.variant->name, "matvec");
 }
 
@@ -114,7 +112,8 @@ static void rows_times_vectors_are_shared_by_none(void **state)
     const wf_caps caps = device_of(VK_DRIVER_ID_MESA_LLVMPIPE);
     for (uint64_t n = 1; n <= 2; n++)
         for (uint64_t k = 1; k <= 4096; k *= 8) {
-            const wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(4096, n, k));
+            const wfi_point point =
+                gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(4096, n, k));
             assert_string_equal(point.variant->name, "naive");
             assert_int_equal(point.values[MATMUL_ID_LOCAL_X], n);
             assert_int_equal(point.values[MATMUL_ID_LOCAL_Y], 128 / n);
@@ -134,7 +133,7 @@ static void columns_are_shared_by_none(void **state)
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
         for (uint64_t m = 1; m <= 2; m++) {
             const wfi_point point =
-                test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(m, expected[i].n, 1000));
+                gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(m, expected[i].n, 1000));
             assert_string_equal(point.variant->name, "matvec");
             assert_int_equal(point.values[MATMUL_ID_LOCAL_X], expected[i].local_x);
             assert_int_equal(point.values[MATMUL_ID_LOCAL_Y], 1);
@@ -151,8 +150,8 @@ static void groups_cover_narrow_outputs(void **state)
     } expected[] = {{1, 1024, 128, 1}, {1024, 4, 4, 32}, {1024, 24, 32, 4}, {3, 5, 8, 4}};
     const wf_caps caps = device_of(VK_DRIVER_ID_GOOGLE_SWIFTSHADER);
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const wfi_point point =
-            test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(expected[i].m, expected[i].n, 512));
+        const wfi_point point = gpu_pick_product(
+            &caps, WF_TYPE_F32, wfi_matmul_plain(expected[i].m, expected[i].n, 512));
         assert_string_equal(point.variant->name, "naive");
         assert_int_equal(point.values[MATMUL_ID_LOCAL_X], expected[i].x);
         assert_int_equal(point.values[MATMUL_ID_LOCAL_Y], expected[i].y);
@@ -167,7 +166,7 @@ static void swiftshader_takes_the_plain_loop(void **state)
                                          {1000, 333, 77}, {1, 1024, 1024}, {8, 1024, 1024},
                                          {1024, 1, 1024}, {1024, 4, 1024}, {16, 1024, 512}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        const wfi_point point = test_pick(
+        const wfi_point point = gpu_pick_product(
             &caps, WF_TYPE_F32, wfi_matmul_plain(shapes[i][0], shapes[i][1], shapes[i][2]));
         assert_string_equal(point.variant->name, "naive");
         if (shapes[i][0] > 1 && shapes[i][1] >= 64)

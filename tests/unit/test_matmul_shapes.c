@@ -9,18 +9,17 @@
 #include <cmocka.h>
 
 #include "core/vendors.h"
+#include "gpus.h"
 #include "kernels/families.h"
 #include "kernels/matmul/model.h"
 #include "kernels/matmul/published_time.h"
 #include "kernels/matmul/tile.h"
 #include "kernels/matmul/tile_time.h"
-#include "picking.h"
 
 static wf_caps card_of(uint32_t vendor)
 {
-    wf_caps caps = test_card_of(vendor);
+    wf_caps caps = gpu_card(vendor);
     caps.full_subgroups = caps.subgroup_size_control = true;
-    caps.max_group_subgroups = 32;
     return caps;
 }
 
@@ -35,8 +34,8 @@ static void few_tiles_are_split(void **state)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int f64 = 0; f64 < 2; f64++) {
             const wfi_point point =
-                test_pick(&caps, f64 ? WF_TYPE_F64 : WF_TYPE_F32,
-                          wfi_matmul_plain(shapes[i].m, shapes[i].n, shapes[i].k));
+                gpu_pick_product(&caps, f64 ? WF_TYPE_F64 : WF_TYPE_F32,
+                                 wfi_matmul_plain(shapes[i].m, shapes[i].n, shapes[i].k));
             const double tiles = wfi_matmul_tile_count(
                 &point.problem->matmul, wfi_point_value(&point, MATMUL_ID_TILE_M, 1),
                 wfi_point_value(&point, MATMUL_ID_TILE_N, 1));
@@ -65,12 +64,13 @@ static void short_sums_keep_columns(void **state)
             const wfi_matmul_problem product =
                 wfi_matmul_plain(shapes[i].m, shapes[i].n, shapes[i].k);
             const wf_type type = f64 ? WF_TYPE_F64 : WF_TYPE_F32;
-            const bool outer = strcmp(test_pick(&caps, type, product).variant->name, "outer") == 0;
+            const bool outer =
+                strcmp(gpu_pick_product(&caps, type, product).variant->name, "outer") == 0;
             if (outer != shapes[i].outer)
                 fail_msg("%llux%llux%llu: outer %d", (unsigned long long)shapes[i].m,
                          (unsigned long long)shapes[i].n, (unsigned long long)shapes[i].k, outer);
             /* Where nobody has measured, nothing is chosen by such times. */
-            assert_string_not_equal(test_pick(&other, type, product).variant->name, "outer");
+            assert_string_not_equal(gpu_pick_product(&other, type, product).variant->name, "outer");
         }
 }
 
@@ -138,7 +138,7 @@ static void published_units_choose_blocks(void **state)
     for (size_t i = 0; i < sizeof cards / sizeof *cards; i++) {
         const wf_caps *caps = &cards[i].caps;
         /* Few tiles: parts of the sum, or smaller tiles, have every unit work. */
-        wfi_point point = test_pick(caps, WF_TYPE_F32, wfi_matmul_plain(88, 39, 9953));
+        wfi_point point = gpu_pick_product(caps, WF_TYPE_F32, wfi_matmul_plain(88, 39, 9953));
         assert_true(wfi_matmul_has_published_time(&point));
         assert_true(wfi_matmul_tile_count(&point.problem->matmul,
                                           wfi_point_value(&point, MATMUL_ID_TILE_M, 1),
@@ -146,7 +146,7 @@ static void published_units_choose_blocks(void **state)
                         wfi_point_value(&point, MATMUL_ID_SPLIT_K, 1) >=
                     cards[i].units);
         /* Many tiles: blocks as large as registers allow, and no parts. */
-        point = test_pick(caps, WF_TYPE_F32, wfi_matmul_plain(4096, 4096, 4096));
+        point = gpu_pick_product(caps, WF_TYPE_F32, wfi_matmul_plain(4096, 4096, 4096));
         assert_true(wfi_point_value(&point, MATMUL_ID_THREAD_M, 1) *
                         wfi_point_value(&point, MATMUL_ID_THREAD_N, 1) >=
                     cards[i].sums);
@@ -154,7 +154,7 @@ static void published_units_choose_blocks(void **state)
         assert_string_equal(point.variant->name, "vector");
         /* What memory decides is for the kernel that reads it once with all its work-items. */
         for (uint64_t vectors = 1; vectors <= 2; vectors++) {
-            point = test_pick(caps, WF_TYPE_F32, wfi_matmul_plain(4096, vectors, 4096));
+            point = gpu_pick_product(caps, WF_TYPE_F32, wfi_matmul_plain(4096, vectors, 4096));
             assert_string_equal(point.variant->name, "matvec");
         }
         /* Measured rates come first. */
@@ -163,7 +163,7 @@ static void published_units_choose_blocks(void **state)
         assert_false(wfi_matmul_has_published_time(&point));
     }
     const wf_caps nvidia = published_card(WFI_NVIDIA, "NVIDIA H100 80GB HBM3", 132);
-    const wfi_point point = test_pick(&nvidia, WF_TYPE_F32, wfi_matmul_plain(300, 300, 300));
+    const wfi_point point = gpu_pick_product(&nvidia, WF_TYPE_F32, wfi_matmul_plain(300, 300, 300));
     assert_false(wfi_matmul_has_published_time(&point));
 }
 
@@ -305,8 +305,8 @@ static void long_sums_gather_where_it_pays(void **state)
     uint32_t gathered = 0;
     for (uint64_t m = 129; m < 4000; m = m * 3 / 2)
         for (int f64 = 0; f64 < 2; f64++) {
-            const wfi_point point =
-                test_pick(&caps, f64 ? WF_TYPE_F64 : WF_TYPE_F32, wfi_matmul_plain(m, 75, 1405));
+            const wfi_point point = gpu_pick_product(&caps, f64 ? WF_TYPE_F64 : WF_TYPE_F32,
+                                                     wfi_matmul_plain(m, 75, 1405));
             if (strcmp(point.variant->name, "vector") != 0)
                 continue;
             const bool ahead = point.values[MATMUL_ID_DOUBLE_BUFFER] != 0,
@@ -327,8 +327,8 @@ static void work_that_memory_hides_counts(void **state)
     } shapes[] = {{2268, 10, 10486}, {16, 13520, 912}};
     const wf_caps caps = card_of(WFI_NVIDIA);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        const wfi_point point =
-            test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(shapes[i].m, shapes[i].n, shapes[i].k));
+        const wfi_point point = gpu_pick_product(
+            &caps, WF_TYPE_F32, wfi_matmul_plain(shapes[i].m, shapes[i].n, shapes[i].k));
         assert_string_equal(point.variant->name, "subgroup_k");
     }
 }
@@ -340,11 +340,11 @@ static void tiles_are_not_empty(void **state)
     const wf_caps caps = card_of(WFI_NVIDIA);
     wfi_matmul_problem p = wfi_matmul_plain(832, 160, 600);
     p.batch = 40;
-    const wfi_point narrow = test_pick(&caps, WF_TYPE_F32, p);
+    const wfi_point narrow = gpu_pick_product(&caps, WF_TYPE_F32, p);
     assert_int_equal(wfi_point_value(&narrow, MATMUL_ID_TILE_N, 0), 64);
     p.n = 256;
     p.ldb = p.ldc = 256;
-    const wfi_point wide = test_pick(&caps, WF_TYPE_F32, p);
+    const wfi_point wide = gpu_pick_product(&caps, WF_TYPE_F32, p);
     assert_int_equal(wfi_point_value(&wide, MATMUL_ID_TILE_N, 0), 128);
 }
 
@@ -354,10 +354,10 @@ static void rows_of_b_are_not_kept_as_columns(void **state)
     (void)state;
     const wf_caps caps = card_of(WFI_NVIDIA);
     wfi_matmul_problem p = wfi_matmul_plain(1121, 487, 38);
-    assert_string_equal(test_pick(&caps, WF_TYPE_F32, p).variant->name, "outer");
+    assert_string_equal(gpu_pick_product(&caps, WF_TYPE_F32, p).variant->name, "outer");
     p.transpose_b = true;
     p.ldb = 38;
-    assert_string_equal(test_pick(&caps, WF_TYPE_F32, p).variant->name, "vector");
+    assert_string_equal(gpu_pick_product(&caps, WF_TYPE_F32, p).variant->name, "vector");
 }
 
 /* Small blocks of short sums in f32 load nothing ahead; shallow tiles are for sums that they end
@@ -367,7 +367,8 @@ static void short_sums_have_short_loops(void **state)
     (void)state;
     const wf_caps caps = card_of(WFI_NVIDIA);
     for (uint64_t k = 4; k <= 400; k += 4) {
-        const wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1488, 420, k));
+        const wfi_point point =
+            gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(1488, 420, k));
         const uint32_t *v = point.values;
         if (strcmp(point.variant->name, "vector") != 0)
             continue;
@@ -377,7 +378,7 @@ static void short_sums_have_short_loops(void **state)
         if (small && v[MATMUL_ID_TILE_K] == 8)
             assert_true(k <= 64 && (k - 1) % 16 < 8);
     }
-    const wfi_point shallow = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1488, 420, 40));
+    const wfi_point shallow = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(1488, 420, 40));
     assert_int_equal(shallow.values[MATMUL_ID_TILE_K], 8);
 }
 
@@ -386,7 +387,7 @@ static void deep_tiles_are_shared(void **state)
 {
     (void)state;
     const wf_caps caps = card_of(WFI_NVIDIA);
-    const wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(5792, 192, 1760));
+    const wfi_point point = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(5792, 192, 1760));
     assert_string_equal(point.variant->name, "vector");
     assert_int_equal(point.values[MATMUL_ID_TILE_K], 16);
     assert_int_equal(point.values[MATMUL_ID_STREAM_K], 2);
@@ -401,7 +402,7 @@ static void small_limits_keep_tiles(void **state)
     caps.max_invocations = caps.max_group_size[0] = caps.max_group_size[1] = 128;
     wfi_matmul_problem p = wfi_matmul_plain(500, 500, 500);
     p.transpose_b = true;
-    assert_string_equal(test_pick(&caps, WF_TYPE_F64, p).variant->name, "vector");
+    assert_string_equal(gpu_pick_product(&caps, WF_TYPE_F64, p).variant->name, "vector");
 }
 
 /* What predicted times copy can be read in place too: one value is changed, and kernels of copies
@@ -410,7 +411,7 @@ static void copies_can_be_left_out(void **state)
 {
     (void)state;
     const wf_caps caps = card_of(WFI_NVIDIA);
-    wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(7183, 231, 5351));
+    wfi_point point = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(7183, 231, 5351));
     const uint32_t copies = wfi_point_value(&point, MATMUL_ID_PACK, 0);
     wfi_pipeline_desc desc;
     uint32_t vec4 = 0;

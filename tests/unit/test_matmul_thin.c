@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "core/vendors.h"
+#include "gpus.h"
 #include "kernels/families.h"
-#include "picking.h"
 
 typedef struct pick {
     uint32_t vendor;
@@ -21,8 +21,8 @@ typedef struct pick {
 
 static void check_pick(const pick *p)
 {
-    const wf_caps caps = test_card_of(p->vendor);
-    const wfi_point point = test_pick(&caps, p->type, wfi_matmul_plain(p->m, p->n, p->k));
+    const wf_caps caps = gpu_card(p->vendor);
+    const wfi_point point = gpu_pick_product(&caps, p->type, wfi_matmul_plain(p->m, p->n, p->k));
     const char *variant = point.variant->name;
     if (strcmp(variant, p->variant) != 0)
         fail_msg("%s in place of %s for %llux%llux%llu %s", variant, p->variant,
@@ -85,8 +85,8 @@ static void middle_sums_in_f64_go_past_a_panel(void **state)
  * there are from 4 to `widest` work-items. */
 static void check_rows(uint64_t k, uint32_t steps, uint32_t widest)
 {
-    const wf_caps caps = test_card_of(WFI_NVIDIA);
-    const wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(20011, 1, k));
+    const wf_caps caps = gpu_card(WFI_NVIDIA);
+    const wfi_point point = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(20011, 1, k));
     const uint32_t row = point.values[MATMUL_ID_LOCAL_X];
     assert_string_equal(point.variant->name, "matvec");
     assert_in_range(row, 4, widest);
@@ -108,11 +108,11 @@ static void few_items_share_short_rows(void **state)
 static void more_items_share_few_rows(void **state)
 {
     (void)state;
-    const wf_caps caps = test_card_of(WFI_NVIDIA);
-    const wfi_point many = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(20000, 1, 220));
+    const wf_caps caps = gpu_card(WFI_NVIDIA);
+    const wfi_point many = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(20000, 1, 220));
     assert_int_equal(many.values[MATMUL_ID_LOCAL_X], 4);
     for (uint64_t rows = 500; rows <= 4000; rows += 500) {
-        const wfi_point few = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(rows, 1, 220));
+        const wfi_point few = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(rows, 1, 220));
         const uint32_t row = few.values[MATMUL_ID_LOCAL_X];
         assert_string_equal(few.variant->name, "matvec");
         assert_in_range(row, 8, 32);
@@ -125,9 +125,9 @@ static void more_items_share_few_rows(void **state)
 static void few_items_share_short_sums(void **state)
 {
     (void)state;
-    const wf_caps caps = test_card_of(WFI_NVIDIA);
+    const wf_caps caps = gpu_card(WFI_NVIDIA);
     for (uint64_t k = 16; k < 8192; k *= 2) {
-        const wfi_point point = test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(1, 30000, k));
+        const wfi_point point = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(1, 30000, k));
         assert_string_equal(point.variant->name, "matvec");
         assert_int_equal(point.values[MATMUL_ID_LOCAL_Y], k / 8 < 128 ? k / 8 : 128);
     }
@@ -152,11 +152,11 @@ static void many_outputs_in_f64_take_wide_panels(void **state)
         uint64_t m, n, k;
         uint32_t batch, lanes;
     } picks[] = {{2, 12001, 99, 1, 8}, {4, 9001, 203, 1, 16}, {16001, 8, 800, 6, 32}};
-    const wf_caps caps = test_card_of(WFI_NVIDIA);
+    const wf_caps caps = gpu_card(WFI_NVIDIA);
     for (size_t i = 0; i < sizeof picks / sizeof *picks; i++) {
         wfi_matmul_problem p = wfi_matmul_plain(picks[i].m, picks[i].n, picks[i].k);
         p.batch = picks[i].batch;
-        const wfi_point point = test_pick(&caps, WF_TYPE_F64, p);
+        const wfi_point point = gpu_pick_product(&caps, WF_TYPE_F64, p);
         assert_string_equal(point.variant->name, "panel");
         assert_int_equal(point.values[MATMUL_ID_LANES_O], picks[i].lanes);
     }
@@ -185,12 +185,11 @@ static void sixteen_go_past_slices(void **state)
     } picks[] = {{16, 4096, 4096, "subgroup_k", 8, 1}, {9, 4096, 4096, "subgroup_k", 8, 1},
                  {16, 2048, 2048, "subgroup_k", 8, 0}, {4096, 16, 4096, "subgroup_k", 8, 1},
                  {8, 4096, 4096, "panel", 0, 0},       {4096, 12, 4096, "panel", 0, 0}};
-    wf_caps caps = test_card_of(WFI_NVIDIA);
+    wf_caps caps = gpu_card(WFI_NVIDIA);
     caps.full_subgroups = caps.subgroup_size_control = true;
-    caps.max_group_subgroups = 32;
     for (size_t i = 0; i < sizeof picks / sizeof *picks; i++) {
-        const wfi_point point =
-            test_pick(&caps, WF_TYPE_F32, wfi_matmul_plain(picks[i].m, picks[i].n, picks[i].k));
+        const wfi_point point = gpu_pick_product(
+            &caps, WF_TYPE_F32, wfi_matmul_plain(picks[i].m, picks[i].n, picks[i].k));
         assert_string_equal(point.variant->name, picks[i].variant);
         if (picks[i].split_k) {
             assert_int_equal(point.values[MATMUL_ID_SPLIT_K], picks[i].split_k);
@@ -209,7 +208,7 @@ static void panel_refuses_rows_and_blocks(void **state)
         bool legal;
     } cases[] = {{1, 1, true},  {4, 8, true},  {0, 1, false},
                  {5, 1, false}, {1, 0, false}, {1, 9, false}};
-    const wf_caps caps = test_card_of(WFI_NVIDIA);
+    const wf_caps caps = gpu_card(WFI_NVIDIA);
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
     const wfi_problem problem = {
         .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F32, .matmul = wfi_matmul_plain(4, 4096, 4096)};

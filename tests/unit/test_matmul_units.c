@@ -9,17 +9,16 @@
 #include <cmocka.h>
 
 #include "core/vendors.h"
+#include "gpus.h"
 #include "kernels/families.h"
 #include "kernels/matmul/matrix_time.h"
-#include "picking.h"
 #include "profiles/matmul.h"
 
 /* As an H100, but for the vendor. */
 static wf_caps device_of(uint32_t vendor)
 {
-    wf_caps caps = test_card_of(vendor);
+    wf_caps caps = gpu_card(vendor);
     caps.max_storage_range = UINT64_C(1) << 32;
-    caps.max_group_subgroups = 32;
     caps.subgroup_size_control = caps.full_subgroups = true;
     caps.f16_arithmetic = caps.int8_arithmetic = caps.int8_storage = true;
     caps.cooperative_matrix = true;
@@ -188,9 +187,10 @@ static void short_sums_are_for_matrix_units(void **state)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const wfi_matmul_problem product = wfi_matmul_plain(sizes[i][0], sizes[i][1], sizes[i][2]);
         const uint32_t shapes = caps.cooperative_shape_count;
-        assert_string_equal(test_pick(&caps, WF_TYPE_F16, product).variant->name, "cooperative");
+        assert_string_equal(gpu_pick_product(&caps, WF_TYPE_F16, product).variant->name,
+                            "cooperative");
         caps.cooperative_shape_count = 0;
-        const char *plain = test_pick(&caps, WF_TYPE_F16, product).variant->name;
+        const char *plain = gpu_pick_product(&caps, WF_TYPE_F16, product).variant->name;
         assert_true(strcmp(plain, "vector") == 0 || strcmp(plain, "register") == 0);
         caps.cooperative_shape_count = shapes;
     }
@@ -203,12 +203,13 @@ static void shortest_sums_are_not_for_matrix_units(void **state)
     const wf_caps caps = device_of(WFI_NVIDIA);
     (void)state;
     assert_string_equal(
-        test_pick(&caps, WF_TYPE_F16, wfi_matmul_plain(1003, 6001, 15)).variant->name, "outer");
+        gpu_pick_product(&caps, WF_TYPE_F16, wfi_matmul_plain(1003, 6001, 15)).variant->name,
+        "outer");
     assert_string_equal(
-        test_pick(&caps, WF_TYPE_F16, wfi_matmul_plain(1003, 6001, 60)).variant->name,
+        gpu_pick_product(&caps, WF_TYPE_F16, wfi_matmul_plain(1003, 6001, 60)).variant->name,
         "cooperative");
     assert_string_equal(
-        test_pick(&caps, WF_TYPE_F16, wfi_matmul_plain(1003, 6000, 15)).variant->name,
+        gpu_pick_product(&caps, WF_TYPE_F16, wfi_matmul_plain(1003, 6000, 15)).variant->name,
         "cooperative");
 }
 

@@ -12,9 +12,9 @@
 
 #include "choose/neighbour.h"
 #include "core/vendors.h"
+#include "gpus.h"
 #include "kernels/families.h"
 #include "kernels/matmul/tile_time.h"
-#include "picking.h"
 #include "profiles/matmul.h"
 
 enum { BLOCKS = 8, SPLITS = 5, POINTS = BLOCKS * SPLITS, PROBLEMS = 300 };
@@ -91,7 +91,7 @@ static void make(const planted *device, const uint64_t extents[3], problem *p)
 
 static void plant(planted *device, double octaves)
 {
-    device->caps = test_card_of(WFI_AMD);
+    device->caps = gpu_card(WFI_AMD);
     device->rates = device->believed = *wfi_matmul_profile_of(&device->caps)->rates;
     for (int i = 0; i < WFI_RATES; i++)
         device->believed.of[i] *= exp2(octaves * (2 * uniform() - 1));

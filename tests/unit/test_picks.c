@@ -24,6 +24,7 @@
 
 #define BASIC VK_SUBGROUP_FEATURE_BASIC_BIT
 #define MOST_DEVICES 96
+#define GEN9 "Intel(R) UHD Graphics 630 (CFL GT2)"
 
 static const gpu_pattern patterns[] = {
     {"Adreno (TM) 740", 0x5143, 1024, 64, 32, 64, 64, 128, GPU_ALL_OPERATIONS, true, true, true,
@@ -36,8 +37,7 @@ static const gpu_pattern patterns[] = {
     {"Apple M1", 0x106b, 1024, 1024, 32, 32, 32, 32, GPU_ALL_OPERATIONS, false, true, true, false,
      31},
     {"V3D 7.1.7.0", 0x14e4, 256, 256, 16, 16, 16, 16, BASIC, false, false, false, false, 64},
-    {"Intel(R) UHD Graphics 630 (CFL GT2)", 0x8086, 1024, 1024, 64, 32, 8, 32, GPU_ALL_OPERATIONS,
-     true, true, true, true, 64},
+    {GEN9, 0x8086, 1024, 1024, 64, 32, 8, 32, GPU_ALL_OPERATIONS, true, true, true, true, 64},
     {"Intel(R) Graphics (LNL)", 0x8086, 1024, 1024, 128, 32, 16, 32, GPU_ALL_OPERATIONS, true, true,
      true, false, 64},
     {"what Vulkan guarantees", 0, 128, 64, 16, 1, 1, 1, 0, false, false, false, false, 4},
@@ -68,6 +68,15 @@ static uint32_t make_devices(wf_caps *out)
         }
     assert_true(count <= MOST_DEVICES);
     return count;
+}
+
+static wf_device *device_named(const char *name)
+{
+    size_t at = 0;
+    while (strcmp(patterns[at].name, name) != 0)
+        at++;
+    const wf_caps caps = gpu_caps(&patterns[at]);
+    return gpu_device(&caps);
 }
 
 /* ------------------------------------------------------------------------------------- problems */
@@ -191,10 +200,8 @@ static void picks_are_legal(void **state)
     wfi_problem problems[64];
     const uint32_t devices = make_devices(all), count = make_problems(problems);
     const wf_tuning model = {.size = sizeof model, .no_tuning = true};
-    wf_device *device = calloc(1, sizeof *device);
-    assert_non_null(device);
+    wf_device *device = gpu_device(&all[0]);
     device->log.fn = keep_error;
-    assert_true(wfi_mutex_init(&device->tuning_lock));
     for (uint32_t d = 0; d < devices; d++) {
         const wf_caps *caps = &all[d];
         device->caps = *caps;
@@ -316,17 +323,12 @@ static double busy_lanes(const wfi_point *point)
  * as wide as leaves few lanes without a cell, and columns load few planes again. */
 static void grids_keep_published_units_busy(void **state)
 {
-    static const char *const names[] = {"Intel(R) UHD Graphics 630 (CFL GT2)", "Adreno (TM) 740"};
+    static const char *const names[] = {GEN9, "Adreno (TM) 740"};
     (void)state;
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-        wf_device *device = calloc(1, sizeof *device);
+        wf_device *device = device_named(names[n]);
         double sum = 0;
         uint32_t count = 0;
-        assert_non_null(device);
-        assert_true(wfi_mutex_init(&device->tuning_lock));
-        for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-            if (strcmp(patterns[i].name, names[n]) == 0)
-                device->caps = gpu_caps(&patterns[i]);
         device->caps.compute_units = 3;
         for (uint32_t nx = 33; nx < 260; nx += 6) {
             wfi_problem problem = {.family = WF_FAMILY_STENCIL, .type = WF_TYPE_F32};
@@ -355,13 +357,8 @@ static void grids_keep_published_units_busy(void **state)
 static void products_use_registers_of_narrow_subgroups(void **state)
 {
     const wfi_problem problem = product(1763, 2696, 304, WF_TYPE_F32);
-    wf_device *device = calloc(1, sizeof *device);
+    wf_device *device = device_named(GEN9);
     (void)state;
-    assert_non_null(device);
-    assert_true(wfi_mutex_init(&device->tuning_lock));
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (patterns[i].vendor_id == 0x8086 && patterns[i].subgroup_min == 8)
-            device->caps = gpu_caps(&patterns[i]);
     assert_int_equal(device->caps.subgroup_min, 8);
     const wfi_point point = gpu_pick(device, &problem);
     const uint32_t sums = wfi_point_value(&point, MATMUL_ID_THREAD_M, 1) *

@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "core/vendors.h"
+#include "gpus.h"
 #include "kernels/families.h"
 #include "kernels/matmul/rates_fit.h"
 #include "kernels/matmul/tile_time.h"
-#include "picking.h"
 #include "profiles/matmul.h"
 
 #define MOST_ERROR 0.2 /* of rates that are used (wavefit.h) */
@@ -75,7 +75,7 @@ static void make_points(planted *p)
 static void plant(planted *p, uint64_t seed, double speed, double noise)
 {
     bits = seed;
-    p->caps = test_card_of(WFI_AMD);
+    p->caps = gpu_card(WFI_AMD);
     p->guess = *wfi_matmul_profile_of(&p->caps)->rates;
     for (int i = 0; i < WFI_RATES; i++)
         p->rates.of[i] =

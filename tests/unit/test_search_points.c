@@ -12,9 +12,9 @@
 #include "core/device.h"
 #include "core/heap.h"
 #include "core/vendors.h"
+#include "gpus.h"
 #include "kernels/families.h"
 #include "kernels/matmul/model.h"
-#include "picking.h"
 #include "profiles/matmul.h"
 #include "profiles/tune.h"
 #include "tune/search.h"
@@ -115,11 +115,9 @@ static double search(uint64_t problem, uint64_t seed, bool ends)
     wfi_pool pool = {0}, later = {0};
     uint32_t patience = PATIENCE;
     memset(&p, 0, sizeof p);
-    p.device = calloc(1, sizeof *p.device);
-    assert_non_null(p.device);
-    p.device->caps = test_card_of(WFI_NVIDIA);
-    p.device->caps.full_subgroups = p.device->caps.subgroup_size_control = true;
-    p.device->caps.max_group_subgroups = 32;
+    wf_caps caps = gpu_card(WFI_NVIDIA);
+    caps.full_subgroups = caps.subgroup_size_control = true;
+    p.device = gpu_device(&caps);
     p.salt = problem * UINT64_C(0x9e3779b97f4a7c15);
     uniform(&bits);
     for (int i = 0; i < WFI_RATES; i++)
@@ -162,9 +160,7 @@ static double search(uint64_t problem, uint64_t seed, bool ends)
     wfi_pool_free(&later);
     wfi_tuning_entry_clear(&s->entry);
     free(s->leaders);
-    if (p.device->tuning)
-        p.device->tuning_end(p.device->tuning);
-    free(p.device);
+    gpu_forget(p.device);
     return best;
 }
 
