@@ -1,8 +1,8 @@
 /* Times many points of the grids' variants over drawn problems, for whoever makes a model of them:
  *
- *   bench_grid_points himeno|stencil|steps COUNT SEED SECONDS > points.csv
+ *   bench_grid_points himeno|stencil|steps COUNT SEED SECONDS [IxJxK…] > points.csv
  *
- * COUNT: 150 at most. steps: of the stencils those alone that can make several steps a pass.
+ * COUNT: 150 at most. Grids of himeno that are named take the place of drawn ones. steps: of the stencils those alone that can make several steps a pass.
  * SECONDS: no problem is begun after so long. A line a point: type and name of the problem, then
  * `chosen` (the library's choice by its model) or `point`, microseconds, the variant and its
  * constants. Points are verified and timed eight at a time, in turn (wf_tune_compare), with the
@@ -224,18 +224,40 @@ static void run_problem(wf_device *device, const wfi_case_problem *problem)
     wfi_tune_data_free(&data);
 }
 
+/* The grids that are named. */
+static uint32_t named_grids(char **names, int count, wfi_case_problem *problems)
+{
+    uint32_t found = 0;
+    for (int i = 0; i < count && found < WFI_MOST_DRAWN; i++) {
+        unsigned long long size[3];
+        wfi_case_problem *p = &problems[found];
+        *p = (wfi_case_problem){.family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .cpu = true};
+        if (sscanf(names[i], "%llux%llux%llu", &size[0], &size[1], &size[2]) != 3)
+            continue;
+        p->a = size[0];
+        p->b = size[1];
+        p->c = size[2];
+        snprintf(p->name, sizeof p->name, "himeno %s", names[i]);
+        found++;
+    }
+    return found;
+}
+
 int main(int argc, char **argv)
 {
     static wfi_case_problem problems[WFI_MOST_DRAWN];
-    if (argc != 5 || strtoul(argv[2], NULL, 10) > WFI_MOST_DRAWN) {
-        fprintf(stderr, "usage: bench_grid_points himeno|stencil|steps COUNT SEED SECONDS\n");
+    if (argc < 5 || strtoul(argv[2], NULL, 10) > WFI_MOST_DRAWN ||
+        (argc > 5 && strcmp(argv[1], "himeno") != 0)) {
+        fprintf(stderr, "usage: bench_grid_points himeno|stencil|steps COUNT SEED SECONDS "
+                        "[IxJxK…, of himeno]\n");
         return 2;
     }
     const wfi_drawn_request request = {.seed = strtoull(argv[3], NULL, 10),
                                        .family = strcmp(argv[1], "himeno") == 0 ? WF_FAMILY_HIMENO
                                                                                 : WF_FAMILY_STENCIL,
                                        .count = (uint32_t)strtoul(argv[2], NULL, 10)};
-    const uint32_t count = wfi_drawn_suite(&request, problems);
+    const uint32_t count =
+        argc > 5 ? named_grids(argv + 5, argc - 5, problems) : wfi_drawn_suite(&request, problems);
     const double end = wfi_host_seconds() + strtod(argv[4], NULL);
     const bool steps = strcmp(argv[1], "steps") == 0;
     wf_device *device = NULL;
