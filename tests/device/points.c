@@ -38,6 +38,14 @@ bool test_is_mine(uint32_t number)
     return parts == 0 || number % parts == part % parts;
 }
 
+bool test_has_turn(const wf_caps *caps, uint32_t number)
+{
+    const char *turn = getenv("WAVEFIT_TURN");
+    if (!turn || caps->limits == WF_LIMITS_MINIMUM)
+        return true;
+    return strcmp(turn, "all") == 0 || number % 3 == strtoul(turn, NULL, 10);
+}
+
 uint32_t test_legal_defaults(const wf_caps *caps, const wfi_problem *problem)
 {
     const wfi_family *family = wfi_family_get(problem->family);
@@ -55,6 +63,17 @@ static void visit(walk *w, const wfi_point *point)
     if (!wfi_point_legal(point, NULL))
         return;
     w->fn(w->user, point);
+    w->count++;
+}
+
+/* Points beside the defaults and the model's choice, of which a turn has a third. */
+static void visit_in_turn(walk *w, const wfi_point *point)
+{
+    static uint32_t number; /* over all walks, so that short ones do not fall to one turn */
+    if (!wfi_point_legal(point, NULL))
+        return;
+    if (test_has_turn(point->caps, number++))
+        w->fn(w->user, point);
     w->count++;
 }
 
@@ -77,7 +96,7 @@ static void visit_around(walk *w, const wfi_point *centre, const char *name)
             if (wfi_point_get(&point, p) == parameter->candidates[c])
                 continue;
             wfi_point_put(&point, p, parameter->candidates[c]);
-            visit(w, &point);
+            visit_in_turn(w, &point);
         }
     }
 }
@@ -107,7 +126,7 @@ static uint32_t each_point(const wf_caps *caps, const wfi_problem *problem,
         random_points = 0;
     for (uint32_t n = 0; n < random_points; n++) {
         draw(&point, random);
-        visit(&w, &point);
+        visit_in_turn(&w, &point);
     }
     return w.count;
 }
@@ -166,7 +185,7 @@ uint32_t test_each_value(const wf_caps *caps, const wfi_problem *problem,
     for (uint32_t p = 0; p < variant->parameter_count; p++)
         for (uint32_t c = 0; c < variant->parameters[p].candidate_count && w.count < most; c++)
             if (!(seen[p] & 1u << c) && draw_with(&point, p, c, wanted, seen, random)) {
-                visit(&w, &point);
+                visit_in_turn(&w, &point);
                 unseen(&point, seen, true);
             }
     return w.count;

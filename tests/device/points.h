@@ -2,7 +2,8 @@
  * the defaults alone.
  *
  * Walks the legal points of a variant: the defaults, the model's choice, every candidate of every
- * parameter around both, and random combinations. */
+ * parameter around both, and random combinations. In one of CI's turns (WAVEFIT_TURN) a third of
+ * the points that are neither defaults nor choices run, at full limits; all of them are counted. */
 #ifndef WFI_TESTS_POINTS_H
 #define WFI_TESTS_POINTS_H
 
@@ -19,6 +20,10 @@ bool test_is_left_out(const wfi_variant *variant);
 /* WAVEFIT_TEST_PART=K/N has one process of N build what falls to it of things that are numbered
  * from 0 on; without it everything is this process's. */
 bool test_is_mine(uint32_t number);
+
+/* Whether what has the number runs at these limits in the turn of WAVEFIT_TURN: one in three; all
+ * of it at minimum limits, without a turn and with "all". */
+bool test_has_turn(const wf_caps *caps, uint32_t number);
 
 /* The number of the family's variants whose defaults are legal for the problem: the least number
  * of points of a quick walk. */
