@@ -2,11 +2,12 @@
  *
  *   bench_grid_points himeno|stencil|steps COUNT SEED SECONDS [IxJxK…] > points.csv
  *
- * COUNT: 150 at most. Grids of himeno that are named take the place of drawn ones. steps: of the stencils those alone that can make several steps a pass.
- * SECONDS: no problem is begun after so long. A line a point: type and name of the problem, then
- * `chosen` (the library's choice by its model) or `point`, microseconds, the variant and its
- * constants. Points are verified and timed eight at a time, in turn (wf_tune_compare), with the
- * choice in each eight, so that times of one problem compare by their ratio to it. */
+ * COUNT: 150 at most. Grids of himeno that are named take the place of drawn ones. steps: of the
+ * stencils those alone that can make several steps a pass. SECONDS: no problem is begun after so
+ * long. A line a point: type and name of the problem, then `chosen` (the library's choice by its
+ * model) or `point`, microseconds, the variant and its constants. Points are verified and timed
+ * eight at a time, in turn (wf_tune_compare), with the choice in each eight, so that times of one
+ * problem compare by their ratio to it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
