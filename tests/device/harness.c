@@ -80,6 +80,12 @@ bool test_emulated(void)
     return getenv("WAVEFIT_TEST_EMULATED") != NULL;
 }
 
+bool test_has_turn(uint32_t number)
+{
+    const char *turn = getenv("WAVEFIT_TURN");
+    return !turn || strcmp(turn, "all") == 0 || number % 3 == strtoul(turn, NULL, 10);
+}
+
 uint64_t test_seed(void)
 {
     const char *text = getenv("WAVEFIT_TEST_SEED");

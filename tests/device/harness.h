@@ -42,6 +42,10 @@ bool test_has_type(const wf_device *device, wf_type type);
  * variant still runs; only further kernels that show the same are left out. */
 bool test_emulated(void);
 
+/* Whether what has the number runs in the turn of CI's that WAVEFIT_TURN names: one in three, all
+ * of it without a turn. */
+bool test_has_turn(uint32_t number);
+
 /* Fills a buffer with NaN bit patterns (all bits set). */
 void test_poison(wf_buffer *buffer);
 

@@ -38,14 +38,6 @@ bool test_is_mine(uint32_t number)
     return parts == 0 || number % parts == part % parts;
 }
 
-bool test_has_turn(const wf_caps *caps, uint32_t number)
-{
-    const char *turn = getenv("WAVEFIT_TURN");
-    if (!turn || caps->limits == WF_LIMITS_MINIMUM)
-        return true;
-    return strcmp(turn, "all") == 0 || number % 3 == strtoul(turn, NULL, 10);
-}
-
 uint32_t test_legal_defaults(const wf_caps *caps, const wfi_problem *problem)
 {
     const wfi_family *family = wfi_family_get(problem->family);
@@ -66,13 +58,13 @@ static void visit(walk *w, const wfi_point *point)
     w->count++;
 }
 
-/* Points beside the defaults and the model's choice, of which a turn has a third. */
+/* Points beside the defaults and the model's choice, of which a turn has a third at full limits. */
 static void visit_in_turn(walk *w, const wfi_point *point)
 {
     static uint32_t number; /* over all walks, so that short ones do not fall to one turn */
     if (!wfi_point_legal(point, NULL))
         return;
-    if (test_has_turn(point->caps, number++))
+    if (point->caps->limits == WF_LIMITS_MINIMUM || test_has_turn(number++))
         w->fn(w->user, point);
     w->count++;
 }

@@ -21,10 +21,6 @@ bool test_is_left_out(const wfi_variant *variant);
  * from 0 on; without it everything is this process's. */
 bool test_is_mine(uint32_t number);
 
-/* Whether what has the number runs at these limits in the turn of WAVEFIT_TURN: one in three; all
- * of it at minimum limits, without a turn and with "all". */
-bool test_has_turn(const wf_caps *caps, uint32_t number);
-
 /* The number of the family's variants whose defaults are legal for the problem: the least number
  * of points of a quick walk. */
 uint32_t test_legal_defaults(const wf_caps *caps, const wfi_problem *problem);

@@ -19,7 +19,7 @@ usage: inject.py TOOL [--every | --lasts N | --rest N] [--calls N] [--allocation
   --calls N       a sample of N classes of Vulkan's calls, by their first calls; none of the rest
   --allocations N the same of allocations
   --less N        a sample of N of the devices that have less than they announce; without it, all
-  --part I/N      the I-th of N parts of all this
+  --part I/N      the I-th of N parts of all this; in a turn of CI's the default is one of three
   --seconds N     starts none after N seconds, in a drawn order, and says how many ran; SIGTERM and
                   SIGINT end it so, too
 """
@@ -261,7 +261,9 @@ def main():
     parser.add_argument("--seed", type=int, default=19)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default=None)
-    parser.add_argument("--part", default="1/1")
+    # A turn of CI's has a third.
+    turn = os.environ.get("WAVEFIT_TURN", "all")
+    parser.add_argument("--part", default="1/1" if turn == "all" else f"{int(turn) + 1}/3")
     parser.add_argument("--seconds", type=float, default=None)
     options = parser.parse_args()
     os.environ["VK_LOADER_DISABLE_DYNAMIC_LIBRARY_UNLOADING"] = "1"

@@ -1,7 +1,8 @@
 /* Plans and solves on an application's device whose driver fails: each call that wavefit makes, by
  * each code that it may return, and each allocation of wavefit's. A call of wavefit's then returns
  * an error with a text in the log, or what it computes is right to the bit, and no Vulkan object
- * and no allocation stays behind. Without WAVEFIT_ALL_FAULTS a sample is drawn by test_seed. */
+ * and no allocation stays behind. Without WAVEFIT_ALL_FAULTS a sample is drawn by test_seed, of
+ * which a turn of CI's has a third. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -464,8 +465,12 @@ static void fail_each(const char *name, wf_result (*act)(scene *), bool has_queu
         count = count < sample ? count : sample;
     }
     test_expect_errors(true);
+    unsigned made = 0;
     for (unsigned i = 0; i < count; i++) {
+        if (!test_has_turn(i))
+            continue;
         const wf_result result = run(&s, act, &list[i]);
+        made++;
         if (result == WF_SUCCESS)
             assert_memory_equal(s.result, right, s.result_bytes);
         else
@@ -475,7 +480,7 @@ static void fail_each(const char *name, wf_result (*act)(scene *), bool has_queu
         expect_nothing_left(alive, allocated, &list[i]);
     }
     test_expect_errors(false);
-    printf("%s: %u of %u faults: %u right results, %u errors\n", name, count, all, end.well,
+    printf("%s: %u of %u faults: %u right results, %u errors\n", name, made, all, end.well,
            end.told);
     assert_true(end.told > 0);
     free(list);
@@ -553,7 +558,7 @@ SCENE(recorded_cg, false, SAMPLE)
 SCENE(recorded_laplace, false, SAMPLE)
 SCENE(queued, true, SAMPLE)
 SCENE(solved, true, SAMPLE)
-SCENE(opened, false, SAMPLE / 6)
+SCENE(opened, false, SAMPLE / 2)
 
 /* usage: test_faults_adopted [TEST]   one of those below */
 int main(int argc, char **argv)
