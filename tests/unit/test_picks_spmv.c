@@ -212,6 +212,59 @@ static const char *pick_on_processors(uint32_t count, wf_type type, uint64_t row
     return name;
 }
 
+/* Rows of so many entries, but one of `longest`. */
+static wfi_problem beside_long_row(uint64_t rows, uint32_t length, uint32_t longest, wf_type type)
+{
+    wfi_problem problem = even_rows(rows, length);
+    problem.type = type;
+    problem.spmv.entries += longest - length;
+    problem.spmv.longest_row = longest;
+    problem.spmv.mean_row = (double)problem.spmv.entries / (double)rows;
+    problem.spmv.row_deviation = ((double)longest - problem.spmv.mean_row) / sqrt((double)rows);
+    problem.spmv.padding = 2;
+    problem.spmv.bandwidth = rows - 1;
+    return problem;
+}
+
+/* As an H200 measured it: places of a lane that rows of one or two entries share, and a dispatch
+ * for the long row. */
+static void short_rows_share_a_lane_beside_a_long_one(void **state)
+{
+    (void)state;
+    wf_device *device = card();
+    static const struct {
+        uint32_t rows, length;
+        wf_type type;
+        uint32_t slices, row_subgroups, long_loads;
+    } many[] = {{900000, 1, WF_TYPE_F32, 4, 1, 2},
+                {2416549, 1, WF_TYPE_F32, 4, 1, 2},
+                {2000000, 2, WF_TYPE_F32, 2, 1, 2},
+                {2416549, 1, WF_TYPE_F64, 4, 8, 1},
+                {400000, 2, WF_TYPE_F64, 2, 8, 1}};
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) {
+        const wfi_problem problem =
+            beside_long_row(many[i].rows, many[i].length, many[i].rows, many[i].type);
+        check(device, &problem, "equal", SPMV_ID_SLICES, many[i].slices);
+        check(device, &problem, "equal", SPMV_ID_ROW_SUBGROUPS, many[i].row_subgroups);
+        check(device, &problem, "equal", SPMV_ID_LONG_LOADS, many[i].long_loads);
+        check(device, &problem, "equal", SPMV_ID_LONG_X, 512);
+        check(device, &problem, "equal", SPMV_ID_WINDOW, 256);
+    }
+    wfi_problem other = beside_long_row(60000, 1, 60000, WF_TYPE_F32); /* few */
+    check(device, &other, "equal", SPMV_ID_SLICES, 1);
+    other = beside_long_row(2416549, 1, 5000, WF_TYPE_F32); /* not long */
+    check(device, &other, "sliced", SPMV_ID_LOCAL_X, 256);
+    other = beside_long_row(2416549, 3, 2416549, WF_TYPE_F32); /* fill most of a lane's places */
+    check(device, &other, "sliced", SPMV_ID_LOCAL_X, 256);
+    other = beside_long_row(2416549, 2, 2416549, WF_TYPE_F32); /* the others are of all lengths */
+    other.spmv.row_deviation *= 1.01;
+    check(device, &other, "sliced", SPMV_ID_LOCAL_X, 256);
+    other = beside_long_row(2416549, 1, 2416549, WF_TYPE_F32);
+    other.spmv.fused = true;
+    check(device, &other, "sliced", SPMV_ID_LOCAL_X, 256);
+    gpu_forget(device);
+}
+
 static void places_that_rows_fill_are_cheap_on_processors(void **state)
 {
     (void)state;
@@ -243,6 +296,7 @@ int main(void)
         cmocka_unit_test(short_chains_serve_short_rows),
         cmocka_unit_test(lone_entries_are_streamed),
         cmocka_unit_test(rows_that_read_far_are_not_streamed),
+        cmocka_unit_test(short_rows_share_a_lane_beside_a_long_one),
         cmocka_unit_test(places_that_rows_fill_are_cheap_on_processors),
         cmocka_unit_test(processors_share_a_long_row),
     };
