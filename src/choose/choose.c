@@ -209,7 +209,8 @@ static bool expects_times(const wfi_family *family)
 }
 
 /* Whether the row's point is worth taking for this other size than it was measured for. Where no
- * times are expected it is while the model chooses one and the same variant for both sizes. */
+ * times are expected it is while the model chooses the row's variant for both sizes: a search finds
+ * one variant a few percent before another, and nothing tells how far from there that holds. */
 static bool serves(const query *q, const wfi_tuning_entry *entry, const wfi_point *row)
 {
     const wfi_family *family = wfi_family_get(q->problem->family);
@@ -222,7 +223,8 @@ static bool serves(const query *q, const wfi_tuning_entry *entry, const wfi_poin
         !view(q, &measured, row, &there) || !view(q, q->problem, row, &here))
         return true;
     if (!times)
-        return strcmp(here.choice.variant, there.choice.variant) == 0;
+        return strcmp(here.choice.variant, row->variant->name) == 0 &&
+               strcmp(there.choice.variant, row->variant->name) == 0;
     const struct wfi_tuning *tuning = wfi_tuning_of(q->device);
     return wfi_row_serves(entry, &there, &here, tuning->own.rates.error_permille * 1e-3);
 }
