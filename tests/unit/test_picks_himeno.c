@@ -130,6 +130,32 @@ static void grids_that_were_measured(void **state)
     gpu_forget(device);
 }
 
+/* By `time` and by single iterations an H200 took 16.8 and 20.5 us, 19.3 and 23.8, 10.2 and 9.4,
+ * 8.9 and 8.1; two searches found 703x18x108 fastest by `time`, 43x556x50 not. */
+static void several_iterations_pay_beyond_caches(void **state)
+{
+    static const struct {
+        uint32_t n[3];
+        const char *variant;
+    } cases[] = {{{669, 26, 79}, "time"},       {{167, 16, 578}, "time"},
+                 {{703, 18, 108}, "time"},      {{713, 26, 45}, "march4_sum"},
+                 {{59, 42, 267}, "march4_sum"}, {{43, 556, 50}, "march4_sum"}};
+    wf_device *device = gpu_large();
+    (void)state;
+    device->caps.vendor_id = WFI_NVIDIA;
+    device->caps.driver_id = VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+    device->caps.compute_units = 132;
+    snprintf(device->caps.name, sizeof device->caps.name, "NVIDIA H200");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const wfi_problem problem = grid_of(cases[i].n[0], cases[i].n[1], cases[i].n[2]);
+        const wfi_point point = gpu_pick(device, &problem);
+        if (strcmp(point.variant->name, cases[i].variant) != 0)
+            fail_msg("%ux%ux%u: %s", cases[i].n[0], cases[i].n[1], cases[i].n[2],
+                     point.variant->name);
+    }
+    gpu_forget(device);
+}
+
 /* Gives the device tuning data with one row that ships: `point` for a grid of these extents. */
 static struct wfi_tuning *ship_row(wf_device *device, const wfi_himeno_problem *grid,
                                    const wfi_named_point *point)
@@ -246,6 +272,7 @@ int main(void)
         cmocka_unit_test(large_grids_make_several_iterations),
         cmocka_unit_test(arrays_near_a_cache_are_gone_through_in_waves),
         cmocka_unit_test(grids_that_were_measured),
+        cmocka_unit_test(several_iterations_pay_beyond_caches),
         cmocka_unit_test(rows_that_do_not_fit_are_passed_over),
         cmocka_unit_test(rows_do_not_cross_the_models_borders),
         cmocka_unit_test(other_variants_stay_at_their_grid),
