@@ -130,16 +130,17 @@ static bool is_diagonal_beside_long(const wfi_spmv_problem *p)
 /* The rows share the places of a lane, of which all but one or two would be empty, and the long
  * ones get a dispatch of their own (H200, 900,000 rows of one entry and a dense one: 7.0 us, 13.0
  * before; 2,416,549: 15.8, sliced 26.5). */
-static void fit_beside_long(wfi_point *point, uint32_t local)
+static void fit_beside_long(wfi_point *point)
 {
+    const wf_caps *caps = point->caps;
     const bool f64 = point->problem->type == WF_TYPE_F64;
-    const uint32_t subgroups = wfi_spmv_fit_row_subgroups(point->caps, local);
+    const uint32_t subgroups = wfi_spmv_fit_row_subgroups(caps, wfi_spmv_fit_local(caps));
     const bool shortest = mean_but_longest(&point->problem->spmv) <= SHORTEST_ROWS;
     point->values[SPMV_ID_LOADS] = 1;
     point->values[SPMV_ID_SLICES] = shortest ? 4 : 2;
     point->values[SPMV_ID_WINDOW] = 256;
     point->values[SPMV_ID_ROW_SUBGROUPS] = f64 ? subgroups : 1;
-    point->values[SPMV_ID_LONG_X] = 2 * local <= point->caps->max_invocations ? 2 * local : local;
+    point->values[SPMV_ID_LONG_X] = point->values[SPMV_ID_LOCAL_X];
     point->values[SPMV_ID_LONG_LOADS] = f64 ? 1 : 2;
 }
 
@@ -194,7 +195,7 @@ static double fit(wfi_point *point)
         return -1;
     const bool beside_long = is_diagonal_beside_long(p);
     if (beside_long)
-        fit_beside_long(point, wfi_spmv_fit_local(caps));
+        fit_beside_long(point);
     const uint64_t most = f64 ? profile->equal_entries_f64 : profile->equal_entries_f32;
     return (p->entries < most || beside_long || gathers_decide(point) ? 0.9 : 1.1) *
            (double)(p->entries + p->rows);
