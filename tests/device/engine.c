@@ -299,20 +299,32 @@ VkCommandBuffer engine_begin(engine *e)
     return command_buffer;
 }
 
-void engine_finish(engine *e, VkCommandBuffer command_buffer)
+/* Makes what the stages write visible to the host, ends and submits. */
+static void submit(const engine *e, VkCommandBuffer commands, VkPipelineStageFlags stages,
+                   VkAccessFlags writes, VkFence fence)
 {
     const VkMemoryBarrier to_host = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                     .srcAccessMask =
-                                         VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT,
+                                     .srcAccessMask = writes,
                                      .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
     FUNCTION(e, vkCmdPipelineBarrier)
-    (command_buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
-     VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host, 0, NULL, 0, NULL);
-    const VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                                 .commandBufferCount = 1,
-                                 .pCommandBuffers = &command_buffer};
-    assert_int_equal(FUNCTION(e, vkEndCommandBuffer)(command_buffer), VK_SUCCESS);
-    assert_int_equal(FUNCTION(e, vkQueueSubmit)(e->queue, 1, &submit, e->fence), VK_SUCCESS);
+    (commands, stages, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host, 0, NULL, 0, NULL);
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &commands};
+    assert_int_equal(FUNCTION(e, vkEndCommandBuffer)(commands), VK_SUCCESS);
+    assert_int_equal(FUNCTION(e, vkQueueSubmit)(e->queue, 1, &info, fence), VK_SUCCESS);
+}
+
+void engine_submit(engine *e, VkCommandBuffer command_buffer, VkFence fence)
+{
+    submit(e, command_buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
+           fence);
+}
+
+void engine_finish(engine *e, VkCommandBuffer command_buffer)
+{
+    submit(e, command_buffer, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+           VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT, e->fence);
     assert_int_equal(FUNCTION(e, vkWaitForFences)(e->device, 1, &e->fence, VK_TRUE, UINT64_MAX),
                      VK_SUCCESS);
     assert_int_equal(FUNCTION(e, vkResetFences)(e->device, 1, &e->fence), VK_SUCCESS);

@@ -37,7 +37,9 @@ void engine_close(engine *engine);
 PFN_vkVoidFunction engine_function(const engine *engine, const char *name);
 
 VkCommandBuffer engine_begin(engine *engine);
-/* Ends, submits, waits. */
+/* Makes what shaders wrote visible to the host, ends and submits; the fence tells of the end. */
+void engine_submit(engine *engine, VkCommandBuffer command_buffer, VkFence fence);
+/* The same, of transfers too, and waits. */
 void engine_finish(engine *engine, VkCommandBuffer command_buffer);
 
 engine_calls engine_counted(void);

@@ -224,21 +224,11 @@ void cg_await(cg_host *h, cg_frame *f, double tolerance)
 
 void cg_submit(cg_host *h, cg_frame *f)
 {
-    const VkMemoryBarrier to_host = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                     .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
-                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
     const wf_bindings bindings = cg_bindings(h, f);
     f->commands = engine_begin(&h->e);
     assert_int_equal(wf_cg_record(h->cg, f->commands, f->arena, &bindings, f->iterations, f->flags),
                      WF_SUCCESS);
-    FUNCTION(&h->e, vkCmdPipelineBarrier)
-    (f->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host,
-     0, NULL, 0, NULL);
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .commandBufferCount = 1,
-                               .pCommandBuffers = &f->commands};
-    assert_int_equal(FUNCTION(&h->e, vkEndCommandBuffer)(f->commands), VK_SUCCESS);
-    assert_int_equal(FUNCTION(&h->e, vkQueueSubmit)(h->e.queue, 1, &info, f->fence), VK_SUCCESS);
+    engine_submit(&h->e, f->commands, f->fence);
     f->pending = true;
 }
 

@@ -193,9 +193,6 @@ static void await(host *h, frame *f)
 
 static void submit(host *h, frame *f, uint32_t number)
 {
-    const VkMemoryBarrier to_host = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                     .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
-                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
     f->place = number * 7 % PLACES;
     draw_x(h, f->place);
     f->commands = engine_begin(&h->e);
@@ -207,14 +204,7 @@ static void submit(host *h, frame *f, uint32_t number)
         const wf_bindings bindings = bindings_at(h, f->place, f->y[i], 0);
         assert_int_equal(wf_plan_record(h->plans[i], f->commands, f->arena, &bindings), WF_SUCCESS);
     }
-    FUNCTION(&h->e, vkCmdPipelineBarrier)
-    (f->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host,
-     0, NULL, 0, NULL);
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .commandBufferCount = 1,
-                               .pCommandBuffers = &f->commands};
-    assert_int_equal(FUNCTION(&h->e, vkEndCommandBuffer)(f->commands), VK_SUCCESS);
-    assert_int_equal(FUNCTION(&h->e, vkQueueSubmit)(h->e.queue, 1, &info, f->fence), VK_SUCCESS);
+    engine_submit(&h->e, f->commands, f->fence);
     f->pending = true;
 }
 

@@ -279,9 +279,6 @@ static void await(engine *e, frame *f)
 
 static void submit(engine *e, frame *f, wf_plan *matmul, wf_plan *stencil, test_random *random)
 {
-    const VkMemoryBarrier to_host = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER,
-                                     .srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT,
-                                     .dstAccessMask = VK_ACCESS_HOST_READ_BIT};
     const wf_bindings matrices = sized_product_draw(&f->p, random),
                       cells = sized_grid_draw(&f->g, random);
     f->commands = engine_begin(e);
@@ -289,14 +286,7 @@ static void submit(engine *e, frame *f, wf_plan *matmul, wf_plan *stencil, test_
     assert_int_equal(wf_plan_record(matmul, f->commands, f->arena, &matrices), WF_SUCCESS);
     assert_int_equal(wf_plan_record(stencil, f->commands, f->arena, &cells), WF_SUCCESS);
     test_count_allocations(false);
-    FUNCTION(e, vkCmdPipelineBarrier)
-    (f->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &to_host,
-     0, NULL, 0, NULL);
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .commandBufferCount = 1,
-                               .pCommandBuffers = &f->commands};
-    assert_int_equal(FUNCTION(e, vkEndCommandBuffer)(f->commands), VK_SUCCESS);
-    assert_int_equal(FUNCTION(e, vkQueueSubmit)(e->queue, 1, &info, f->fence), VK_SUCCESS);
+    engine_submit(e, f->commands, f->fence);
     f->pending = true;
 }
 
