@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "core/vendors.h"
+
 #define KIB 1024u
 
 wf_caps gpu_caps(const gpu_pattern *d)
@@ -76,6 +78,15 @@ wf_device *gpu_large(void)
         .name = "large", .operations = GPU_ALL_OPERATIONS, .pins = true, .buffers = 16});
     caps.max_storage_range = UINT32_MAX;
     return gpu_device(&caps);
+}
+
+wf_device *gpu_nvidia(void)
+{
+    wf_device *device = gpu_large();
+    device->caps.vendor_id = WFI_NVIDIA;
+    device->caps.driver_id = VK_DRIVER_ID_NVIDIA_PROPRIETARY;
+    device->caps.compute_units = 132;
+    return device;
 }
 
 void gpu_forget(wf_device *device)

@@ -28,6 +28,8 @@ wf_caps gpu_card(uint32_t vendor);
 wf_device *gpu_device(const wf_caps *caps);
 /* Likewise, with the limits of an H200, operations of subgroups, and no vendor. */
 wf_device *gpu_large(void);
+/* The same of NVIDIA's, with the units of an H200 and the proprietary driver. */
+wf_device *gpu_nvidia(void);
 void gpu_forget(wf_device *device);
 
 /* What the device takes for the problem, by the model alone. */

@@ -11,7 +11,6 @@
 #include "gpus.h"
 #include "choose/store.h"
 #include "core/device.h"
-#include "core/vendors.h"
 #include "himeno/himeno_ids.h"
 #include "plan/family.h"
 #include "tool/cases/random.h"
@@ -140,11 +139,8 @@ static void several_iterations_pay_beyond_caches(void **state)
     } cases[] = {{{669, 26, 79}, "time"},       {{167, 16, 578}, "time"},
                  {{703, 18, 108}, "time"},      {{713, 26, 45}, "march4_sum"},
                  {{59, 42, 267}, "march4_sum"}, {{43, 556, 50}, "march4_sum"}};
-    wf_device *device = gpu_large();
+    wf_device *device = gpu_nvidia();
     (void)state;
-    device->caps.vendor_id = WFI_NVIDIA;
-    device->caps.driver_id = VK_DRIVER_ID_NVIDIA_PROPRIETARY;
-    device->caps.compute_units = 132;
     snprintf(device->caps.name, sizeof device->caps.name, "NVIDIA H200");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const wfi_problem problem = grid_of(cases[i].n[0], cases[i].n[1], cases[i].n[2]);
@@ -243,14 +239,14 @@ static void other_variants_stay_at_their_grid(void **state)
     static const wfi_himeno_problem grids[] = {{.ni = 53, .nj = 63, .nk = 265},
                                                {.ni = 67, .nj = 55, .nk = 295}};
     const wf_tuning tuning = {.size = sizeof tuning};
-    wf_device *device = gpu_large();
     (void)state;
-    device->caps.compute_units = 132;
     for (int own = 0; own < 2; own++) { /* the row is by the variant that the model has for both */
         wfi_named_point point = {
             .variant = "march4", .count = 2, .values = {{"local_x", 16}, {"local_y", 8}}};
         if (own)
             snprintf(point.variant, sizeof point.variant, "march4_sum");
+        wf_device *device = gpu_large();
+        device->caps.compute_units = 132;
         struct wfi_tuning *data = ship_row(device, &grids[0], &point);
         for (int i = 0; i < 2; i++) {
             const wfi_problem problem = {
@@ -259,11 +255,8 @@ static void other_variants_stay_at_their_grid(void **state)
             assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
             assert_string_equal(choice.chosen_by, i == 0 || own ? "device row" : "model");
         }
-        wfi_tuning_data_free(&data->shipped[0]);
-        free(data);
-        device->tuning = NULL;
+        forget_rows(device, data);
     }
-    gpu_forget(device);
 }
 
 int main(void)

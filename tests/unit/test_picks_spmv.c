@@ -17,15 +17,6 @@
 #include "plan/family.h"
 #include "spmv/spmv_ids.h"
 
-static wf_device *card(void)
-{
-    wf_device *device = gpu_large();
-    device->caps.vendor_id = WFI_NVIDIA;
-    device->caps.driver_id = VK_DRIVER_ID_NVIDIA_PROPRIETARY;
-    device->caps.compute_units = 132;
-    return device;
-}
-
 /* Rows of entries in random columns. */
 static wfi_problem random_columns(uint64_t rows, double mean, wf_type type)
 {
@@ -56,7 +47,7 @@ static void check(wf_device *device, const wfi_problem *problem, const char *var
 static void rows_have_a_lane_each_where_they_share_a_cache(void **state)
 {
     (void)state;
-    wf_device *device = card();
+    wf_device *device = gpu_nvidia();
     static const struct {
         uint32_t rows, mean;
         wf_type type;
@@ -75,7 +66,7 @@ static void rows_have_a_lane_each_where_they_share_a_cache(void **state)
 static void only_rows_that_read_all_over_do(void **state)
 {
     (void)state;
-    wf_device *device = card();
+    wf_device *device = gpu_nvidia();
     const wfi_problem all_over = random_columns(73714, 98, WF_TYPE_F32);
     wfi_problem other = all_over;
     other.spmv.bandwidth = 30000; /* more than the cache, but not all over */
@@ -103,7 +94,7 @@ static void only_rows_that_read_all_over_do(void **state)
 static void large_groups_fill_all_units(void **state)
 {
     (void)state;
-    wf_device *device = card();
+    wf_device *device = gpu_nvidia();
     static const struct {
         uint32_t rows, mean;
         wf_type type;
@@ -125,7 +116,7 @@ static void large_groups_fill_all_units(void **state)
 static void short_chains_serve_short_rows(void **state)
 {
     (void)state;
-    wf_device *device = card();
+    wf_device *device = gpu_nvidia();
     wfi_problem problem = random_columns(479274, 29, WF_TYPE_F64);
     check(device, &problem, "equal", SPMV_ID_LOADS, 1);
     problem.spmv.block_fill = 0.39;
@@ -231,7 +222,7 @@ static wfi_problem beside_long_row(uint64_t rows, uint32_t length, uint32_t long
 static void short_rows_share_a_lane_beside_a_long_one(void **state)
 {
     (void)state;
-    wf_device *device = card();
+    wf_device *device = gpu_nvidia();
     static const struct {
         uint32_t rows, length;
         wf_type type;
