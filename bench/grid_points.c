@@ -15,6 +15,7 @@
 #include "core/caps.h"
 #include "core/platform.h"
 #include "tool/cases/drawn.h"
+#include "tool/cases/himeno_size.h"
 #include "tool/tune/suite.h"
 
 enum { MOST_POINTS = 160, MOST_VALUES = 6 }; /* there are at most 120, and 5 */
@@ -225,30 +226,31 @@ static void run_problem(wf_device *device, const wfi_case_problem *problem)
     wfi_tune_data_free(&data);
 }
 
-/* The grids that are named. */
-static uint32_t named_grids(char **names, int count, wfi_case_problem *problems)
+/* The grids that are named; 0: one of them is none, and a line says so. */
+static uint32_t named_grids(char **names, uint32_t count, wfi_case_problem *problems)
 {
-    uint32_t found = 0;
-    for (int i = 0; i < count && found < WFI_MOST_DRAWN; i++) {
-        unsigned long long size[3];
-        wfi_case_problem *p = &problems[found];
-        *p = (wfi_case_problem){.family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .cpu = true};
-        if (sscanf(names[i], "%llux%llux%llu", &size[0], &size[1], &size[2]) != 3)
-            continue;
-        p->a = size[0];
-        p->b = size[1];
-        p->c = size[2];
+    for (uint32_t i = 0; i < count; i++) {
+        wfi_case_problem *p = &problems[i];
+        uint64_t extent[3];
+        if (!wfi_parse_himeno_size("grid", names[i], extent))
+            return 0;
+        *p = (wfi_case_problem){.family = WF_FAMILY_HIMENO,
+                                .type = WF_TYPE_F32,
+                                .a = extent[0],
+                                .b = extent[1],
+                                .c = extent[2],
+                                .cpu = true};
         snprintf(p->name, sizeof p->name, "himeno %s", names[i]);
-        found++;
     }
-    return found;
+    return count;
 }
 
 int main(int argc, char **argv)
 {
     static wfi_case_problem problems[WFI_MOST_DRAWN];
-    if (argc < 5 || strtoul(argv[2], NULL, 10) > WFI_MOST_DRAWN ||
-        (argc > 5 && strcmp(argv[1], "himeno") != 0)) {
+    const uint32_t named = argc > 5 ? (uint32_t)argc - 5 : 0;
+    if (argc < 5 || strtoul(argv[2], NULL, 10) > WFI_MOST_DRAWN || named > WFI_MOST_DRAWN ||
+        (named > 0 && strcmp(argv[1], "himeno") != 0)) {
         fprintf(stderr, "usage: bench_grid_points himeno|stencil|steps COUNT SEED SECONDS "
                         "[IxJxK…, of himeno]\n");
         return 2;
@@ -258,7 +260,9 @@ int main(int argc, char **argv)
                                                                                 : WF_FAMILY_STENCIL,
                                        .count = (uint32_t)strtoul(argv[2], NULL, 10)};
     const uint32_t count =
-        argc > 5 ? named_grids(argv + 5, argc - 5, problems) : wfi_drawn_suite(&request, problems);
+        named ? named_grids(argv + 5, named, problems) : wfi_drawn_suite(&request, problems);
+    if (named && !count)
+        return 2;
     const double end = wfi_host_seconds() + strtod(argv[4], NULL);
     const bool steps = strcmp(argv[1], "steps") == 0;
     wf_device *device = NULL;
