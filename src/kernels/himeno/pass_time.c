@@ -19,8 +19,8 @@
 #define FROM_MEMORY 0.75    /* of the bytes read: neighbours' overlap is in caches in part */
 #define LARGE_GROUP 0.12    /* of memory's time, which 256 work-items more at a barrier add */
 #define CACHED_TIME 0.6     /* of memory's time, that a pass of one takes for what caches hold */
-/* Of what comes out: passes of two iterations took an H200 0.71 to 1.22 of it, 0.83 in the median
- * of 16 grids, and more than it for three of them. */
+/* Of the ratio that is counted: on an H200 passes of two iterations took 0.71 to 1.22 of it over 16
+ * grids, 0.83 in the median, and three of the grids took more than it. */
 #define TAKEN 0.9
 /* Work-groups of one unit hide each other's waits: times add up as their powers do, from nearly
  * plainly for one to the larger of both for many. */

@@ -113,11 +113,11 @@ static double mean_but_longest(const wfi_spmv_problem *p)
                        : p->mean_row;
 }
 
-#define LONG_ROW 8192  /* entries, from which on segments of its own make a row faster */
-#define SHORT_ROWS 2.5 /* entries, which leave half of a lane's places empty */
-#define SHORTEST_ROWS 1.5
-/* Entries, below which another dispatch takes longer than empty places do (H200, 60,000 rows of one
- * entry: 4.16 us, 4.04 by `equal` as it is elsewhere). */
+#define LONG_ROW 8192     /* entries from which on a row is worth a dispatch of its own */
+#define SHORT_ROWS 2.5    /* mean entries up to which two rows share the four places of a lane, */
+#define SHORTEST_ROWS 1.5 /* and up to which four do */
+/* Entries of the matrix, below which another dispatch takes longer than empty places do (H200,
+ * 60,000 rows of one entry: 4.16 us, 4.04 by `equal` as it is elsewhere). */
 #define LEAST_BESIDE 250000
 
 /* Rows of an entry or two beside long ones: a diagonal and a dense row, arrows. */
