@@ -37,6 +37,7 @@
 #define MATMUL_ID_SERPENTINE 31
 #define MATMUL_ID_PADDED 32
 #define MATMUL_ID_PAD 33
+#define MATMUL_ID_PADDED_B 34
 #define MATMUL_ID_GATHERED 54
 /* Of the kernels for thin and small products. */
 #define MATMUL_ID_CHUNKS 40

@@ -2,7 +2,8 @@
 // from, since each slice of k skips the tiles of the others. ITEM is a work-item's number in its
 // slice, which has THREADS of them.
 #define JOINED
-#define PADDED 1
+#define PADDED_A 1
+#define PADDED_B 1
 #include "matmul_tiles.glsl"
 
 #define BEGUN(X, n, p)

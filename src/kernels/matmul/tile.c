@@ -2,6 +2,8 @@
 
 #include "core/arithmetic.h"
 #include "kernels/matmul/matmul.h"
+#include "kernels/matmul/model.h"
+#include "profiles/matmul.h"
 
 static bool row_of_fours(uint64_t extent, uint64_t ld, uint64_t stride)
 {
@@ -117,12 +119,53 @@ bool wfi_matmul_gathers(const wfi_point *point)
            v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M] <= 2 * v[MATMUL_ID_TILE_K];
 }
 
+/* Of operands that are stored along the sum. */
+static uint32_t along_the_sum(const wfi_matmul_problem *p)
+{
+    return (p->transpose_a ? 0 : WFI_PADDED_A) | (p->transpose_b ? WFI_PADDED_B : 0);
+}
+
 uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding)
 {
-    const uint32_t *v = point->values;
-    const wfi_matmul_problem *p = &point->problem->matmul;
-    const uint64_t pads = (p->transpose_a ? 0u : padding) + (p->transpose_b ? 1u : 0u);
+    const uint32_t *v = point->values, padded = padding & along_the_sum(&point->problem->matmul);
+    const uint64_t pads = (padded & WFI_PADDED_A ? 1 : 0) + (padded & WFI_PADDED_B ? 1 : 0);
     return UINT64_C(2) * v[MATMUL_ID_TILE_K] *
            (v[MATMUL_ID_TILE_M] / 4 + v[MATMUL_ID_TILE_N] / 4 + pads) * 4 *
            wfi_matmul_sum_size(point->problem->type);
+}
+
+uint32_t wfi_matmul_stores_across(const wfi_point *point)
+{
+    const uint32_t fours =
+        wfi_point_value(point, MATMUL_ID_VEC4, 0) | wfi_point_value(point, MATMUL_ID_PACK, 0);
+    return along_the_sum(&point->problem->matmul) & ~fours;
+}
+
+#define LEAST_PADDED 2 /* work-groups of a compute unit that padding leaves, at least */
+
+/* Work-groups of a compute unit whose registers suffice, and whose tiles fit. */
+static uint64_t held_with(const wfi_point *point, uint32_t padding)
+{
+    const uint32_t items = wfi_matmul_tile_threads(point->values) *
+                           (wfi_matmul_registers(point) + WFI_OTHER_REGISTERS);
+    return wfi_least(wfi_matmul_profile_of(point->caps)->unit_registers / items,
+                     point->caps->max_shared_bytes / wfi_matmul_tiles_shared(point, padding));
+}
+
+/* A's tile is not padded where that would cost a compute unit a work-group, but where conflicts
+ * cost more; B's is not where one work-group would be left of several
+ * (bench/notes/matmul.md#conflicts, #transposed-b). */
+uint32_t wfi_matmul_padding(const wfi_point *point)
+{
+    const uint32_t all = along_the_sum(&point->problem->matmul);
+    uint32_t padding = all & WFI_PADDED_B;
+    if (wfi_matmul_profile_of(point->caps)->unit_registers == 0)
+        return all;
+    if (held_with(point, padding) < wfi_least(LEAST_PADDED, held_with(point, 0)))
+        padding = 0;
+    const uint64_t with_a = held_with(point, padding | WFI_PADDED_A);
+    const bool across = wfi_matmul_stores_across(point) & WFI_PADDED_A;
+    if (with_a == held_with(point, padding) || (across && with_a >= LEAST_PADDED))
+        padding |= all & WFI_PADDED_A;
+    return padding;
 }

@@ -133,8 +133,15 @@ uint32_t wfi_matmul_registers(const wfi_point *point);
  * that is asked for, rows of C are no vectors, and a row of each work-item's fits the memory of B's
  * tiles. */
 bool wfi_matmul_gathers(const wfi_point *point);
-/* Bytes of two tiles of each operand, with `padding` times four elements beside each row of A's
- * where A is stored along the sum. */
+/* Tiles of operands that are stored along the sum may have rows in shared memory that are four
+ * elements longer, which spares bank conflicts of stores. */
+enum { WFI_PADDED_A = 1, WFI_PADDED_B = 2 };
+/* Which of them `vector` makes so. */
+uint32_t wfi_matmul_padding(const wfi_point *point);
+/* Of operands that are stored along the sum those whose elements move singly: stores of work-items
+ * side by side, as many as a tile has steps of the sum, meet in one bank unless it is padded. */
+uint32_t wfi_matmul_stores_across(const wfi_point *point);
+/* Bytes of two tiles of each operand, so padded. */
 uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding);
 
 #endif

@@ -120,17 +120,16 @@ static double stored_columns(const wfi_point *point)
                                 : GATHERED_COST * columns;
 }
 
-/* Bytes of shared memory whose time the stores of A's tile take where work-items side by side store
- * single elements across its rows, which are not padded: all of a row's steps wait for one bank. */
-static double conflicting_bytes(const wfi_point *point, uint32_t bits)
+/* Bytes of shared memory whose time the stores of tiles take that are not padded where work-items
+ * side by side store single elements across their rows: all of a row's steps wait for one bank.
+ * (Those of `subgroup_k` always are.) */
+static double conflicting_bytes(const wfi_point *point)
 {
-    const wfi_matmul_problem *p = &point->problem->matmul;
-    const uint32_t *v = point->values;
-    if (p->transpose_a || bits & 1 ||
-        point->variant->shared_bytes(point) != wfi_matmul_tiles_shared(point, 0))
-        return 0;
-    return 4.0 * v[MATMUL_ID_TILE_M] * v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_K] *
-           wfi_matmul_words(point);
+    const uint32_t *v = point->values,
+                   bare = wfi_matmul_stores_across(point) & ~wfi_matmul_padding(point);
+    const double rows = (bare & WFI_PADDED_A ? v[MATMUL_ID_TILE_M] : 0) +
+                        (bare & WFI_PADDED_B ? v[MATMUL_ID_TILE_N] : 0);
+    return 4.0 * rows * v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_K] * wfi_matmul_words(point);
 }
 
 static work_group describe(const wfi_point *point)
@@ -160,7 +159,8 @@ static work_group describe(const wfi_point *point)
                     .held = wfi_matmul_resident(point),
                     .turns = slices > 1 ? v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] / 4.0 : 0};
     g.step[w > 1 ? WFI_RATE_SHARED_BYTE_F64 : WFI_RATE_SHARED_BYTE] =
-        items * block * 4 * w * v[MATMUL_ID_TILE_K] + conflicting_bytes(point, bits);
+        items * block * 4 * w * v[MATMUL_ID_TILE_K] +
+        (wfi_point_value(point, MATMUL_ID_SLICES_K, 0) ? 0 : conflicting_bytes(point));
     return g;
 }
 

@@ -132,7 +132,8 @@ static uint64_t shared_bytes(const wfi_point *point)
 {
     const uint32_t *v = point->values;
     const uint64_t four = 4 * wfi_matmul_sum_size(point->problem->type),
-                   kept = v[MATMUL_ID_SLICES_K] * wfi_matmul_tiles_shared(point, 1) / 2,
+                   kept = v[MATMUL_ID_SLICES_K] *
+                          wfi_matmul_tiles_shared(point, WFI_PADDED_A | WFI_PADDED_B) / 2,
                    others = v[MATMUL_ID_SLICES_K] > 1 ? v[MATMUL_ID_SLICES_K] - 1 : 1,
                    sums = others * wfi_matmul_tile_threads(v) * four;
     return kept + (kept < sums ? sums : four);

@@ -136,38 +136,16 @@ static const wfi_constraint constraints[] = {
 
 /* ------------------------------------------------------------------------------------- geometry */
 
-#define LEAST_PADDED 2 /* work-groups of a compute unit that padding leaves, at least */
-
-/* Whether work-items side by side store single elements of A across the rows of its tile, as many
- * as a row has steps of the sum: without padding all of them into one bank. */
-static bool stores_across(const wfi_point *point)
-{
-    const uint32_t fours = point->values[MATMUL_ID_VEC4] | point->values[MATMUL_ID_PACK];
-    return !point->problem->matmul.transpose_a && !(fours & 1);
-}
-
-/* Padding spares bank conflicts of stores. It is left out where it would cost a compute unit a
- * work-group, but where conflicts cost more (bench/notes/matmul.md#conflicts). */
-static uint32_t padding(const wfi_point *point)
-{
-    const uint32_t unit_registers = wfi_matmul_profile_of(point->caps)->unit_registers;
-    const uint32_t items = wfi_matmul_tile_threads(point->values) *
-                           (wfi_matmul_registers(point) + WFI_OTHER_REGISTERS);
-    const uint64_t most = point->caps->max_shared_bytes, held = unit_registers / items,
-                   padded = wfi_least(held, most / wfi_matmul_tiles_shared(point, 1)),
-                   bare = wfi_least(held, most / wfi_matmul_tiles_shared(point, 0));
-    return unit_registers == 0 || bare == padded ||
-           (padded >= LEAST_PADDED && stores_across(point));
-}
-
 static uint64_t shared_bytes(const wfi_point *point)
 {
-    return wfi_matmul_tiles_shared(point, padding(point));
+    return wfi_matmul_tiles_shared(point, wfi_matmul_padding(point));
 }
 
 static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
-    wfi_pipeline_constant(desc, MATMUL_ID_PADDED, padding(point));
+    const uint32_t padding = wfi_matmul_padding(point);
+    wfi_pipeline_constant(desc, MATMUL_ID_PADDED, (padding & WFI_PADDED_A) != 0);
+    wfi_pipeline_constant(desc, MATMUL_ID_PADDED_B, (padding & WFI_PADDED_B) != 0);
     wfi_matmul_constants(point, desc);
     wfi_matmul_set_constant(desc, MATMUL_ID_VEC4,
                             point->values[MATMUL_ID_VEC4] | point->values[MATMUL_ID_PACK]);
