@@ -13,6 +13,7 @@ const wfi_rate_info wfi_rate_infos[WFI_RATES] = {
     [WFI_RATE_OUTPUT] = {"output", "us", "an element of C stored by vectors"},
     [WFI_RATE_NARROW_OUTPUT] = {"narrow_output", "us",
                                 "longer, by single elements, for each column of a work-item"},
+    [WFI_RATE_OUTPUT_F64] = {"output_f64", "us", "an element of 64 bits stored by vectors"},
     [WFI_RATE_PARTIAL_BYTE] = {"partial_byte", "us", "a byte of partial sums"},
     [WFI_RATE_MEMORY_BYTE] = {"memory_byte", "us", "a byte of memory, all units together"},
     [WFI_RATE_MATRIX_STEP] = {"matrix_step", "us", "a step of the sum on matrix units"},

@@ -17,6 +17,7 @@ typedef enum wfi_rate {
     WFI_RATE_NARROW_WAIT,     /* for a single element that a work-item loads */
     WFI_RATE_OUTPUT,          /* of a work-group, where rows of C are vectors; else longer by */
     WFI_RATE_NARROW_OUTPUT,   /* this, times the columns of a work-item */
+    WFI_RATE_OUTPUT_F64,      /* an element of 64 bits, where rows of C are vectors */
     WFI_RATE_PARTIAL_BYTE,    /* of partial sums, written and read */
     WFI_RATE_MEMORY_BYTE,     /* of operands and results, where memory decides */
     WFI_RATE_GAP_ITEMS,       /* work-items whose turns hide what one work-group waits for */

@@ -49,9 +49,12 @@ static bool knows_rates(const wfi_point *point)
            !problem->matmul.varies;
 }
 
+/* In f64 stores by vectors take so long that they decide, too. */
 static bool stores_decide(const wfi_point *point)
 {
-    return knows_rates(point) && wfi_matmul_stores_short(&point->problem->matmul);
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    return knows_rates(point) && (wfi_matmul_stores_short(p) ||
+                                  (point->problem->type == WF_TYPE_F64 && p->k <= WFI_SHORT_SUM));
 }
 
 /* Lists of sizes have no blocks for products so thin, or of which so much of the last tiles would
@@ -103,7 +106,7 @@ typedef struct work_group {
     double step[WFI_RATES]; /* a step of the sum where work-groups take turns */
     double waits;           /* for single elements, in a step where nothing takes turns with it */
     double items, words;
-    double outputs, narrow_outputs;
+    double outputs, outputs_f64, narrow_outputs;
     double groups; /* of the whole product */
     double steps;  /* of each */
     double held;   /* by a unit */
@@ -138,6 +141,7 @@ static work_group describe(const wfi_point *point)
     const uint32_t *v = point->values;
     const uint32_t bits =
         wfi_point_value(point, MATMUL_ID_VEC4, 0) | wfi_point_value(point, MATMUL_ID_PACK, 0);
+    const bool by_vectors = p->n % 4 == 0;
     const double w = wfi_matmul_words(point),
                  slices = wfi_point_value(point, MATMUL_ID_SLICES_K, 1), m = v[MATMUL_ID_TILE_M],
                  n = v[MATMUL_ID_TILE_N], k = v[MATMUL_ID_TILE_K] * slices,
@@ -152,8 +156,9 @@ static work_group describe(const wfi_point *point)
                     .waits = narrow * (m + n) * k / items,
                     .items = items,
                     .words = w,
-                    .outputs = m * n * w,
-                    .narrow_outputs = p->n % 4 ? m * n * w * columns : 0,
+                    .outputs = by_vectors && w > 1 ? 0 : m * n * w,
+                    .outputs_f64 = by_vectors && w > 1 ? m * n : 0,
+                    .narrow_outputs = by_vectors ? 0 : m * n * w * columns,
                     .groups = wfi_matmul_tile_count(p, m, n) * split_k,
                     .steps = ceil(ceil((double)p->k / split_k) / k),
                     .held = wfi_matmul_resident(point),
@@ -186,6 +191,7 @@ static void add_waves(const wfi_rates *r, const work_group *g, double count, dou
             terms[i] += waves * g->steps * turns * g->step[i];
     terms[WFI_RATE_WAVE] += waves * (1 + TURN * g->turns);
     terms[WFI_RATE_OUTPUT] += waves * count * g->outputs;
+    terms[WFI_RATE_OUTPUT_F64] += waves * count * g->outputs_f64;
     terms[WFI_RATE_NARROW_OUTPUT] += waves * count * g->narrow_outputs;
 }
 
@@ -220,6 +226,7 @@ void wfi_matmul_tile_terms(const wfi_point *point, const wfi_rates *r, double te
     if (shared > 0) {
         const double left = fmod(g.groups, shared), whole = g.groups / shared;
         g.outputs *= whole;
+        g.outputs_f64 *= whole;
         g.narrow_outputs *= whole;
         g.steps = (g.words > 1 ? 1 : SHARED_STEP) * ceil(g.groups * g.steps / shared);
         g.groups = shared;

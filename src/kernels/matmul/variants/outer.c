@@ -96,6 +96,9 @@ static uint32_t tile_n(const wfi_point *point)
 /* An element takes as long to load as this many bytes where work-items side by side read different
  * rows of memory. f64 is left out: its choices were no better (bench/notes/matmul.md#choices). */
 #define APART_BYTES 16
+/* Times as long as one of tiles that a multiply-add takes in f32, of which a load of shared memory
+ * feeds few; in f64 those that there are hide it (bench/notes/matmul.md#reported-10). */
+#define F32_PRODUCT 1.5
 
 static uint32_t registers(const wfi_point *point)
 {
@@ -105,8 +108,9 @@ static uint32_t registers(const wfi_point *point)
            WFI_OTHER_REGISTERS + WFI_OTHER_REGISTERS / 2;
 }
 
-/* By a device's rates, microseconds. Each wave of work-groups waits for its loads; multiply-adds,
- * reads of shared memory and stores of a compute unit's work-groups follow each other. */
+/* By a device's rates, microseconds. Each wave of work-groups follows the one before and waits for
+ * its loads; multiply-adds, reads of shared memory and stores of a compute unit's work-groups
+ * follow each other. */
 static double predicted(const wfi_point *point, const wfi_rates *r)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -116,12 +120,13 @@ static double predicted(const wfi_point *point, const wfi_rates *r)
                  m = fmin(tile_m, (double)p->m), /* rows outside are not computed */
         items = v[MATMUL_ID_LOCAL_X] * v[MATMUL_ID_LOCAL_Y],
                  groups = wfi_matmul_tile_count(p, tile_m, n),
-                 shared = r->of[w > 1 ? WFI_RATE_SHARED_BYTE_F64 : WFI_RATE_SHARED_BYTE];
+                 shared = r->of[w > 1 ? WFI_RATE_SHARED_BYTE_F64 : WFI_RATE_SHARED_BYTE],
+                 product = r->of[WFI_RATE_MULTIPLY_ADD] *
+                           (point->problem->type == WF_TYPE_F32 ? F32_PRODUCT : 1);
     const double loads = k * v[MATMUL_ID_THREAD_N] + m * k / items,
-                 wait = LOADS * loads * r->of[WFI_RATE_NARROW_WAIT],
+                 wait = r->of[WFI_RATE_WAVE] + LOADS * loads * r->of[WFI_RATE_NARROW_WAIT],
                  apart = p->transpose_b && w == 1 ? items * v[MATMUL_ID_THREAD_N] * k : 0,
-                 group = w * (m * n * k * r->of[WFI_RATE_MULTIPLY_ADD] +
-                              m * v[MATMUL_ID_LOCAL_X] * k * 4 * shared +
+                 group = w * (m * n * k * product + m * v[MATMUL_ID_LOCAL_X] * k * 4 * shared +
                               m * n * r->of[WFI_RATE_OUTPUT]) +
                          apart * APART_BYTES * r->of[WFI_RATE_LOAD_BYTE],
                  work = ceil(groups / (units * wfi_matmul_held(point, items, registers(point)))) *

@@ -356,13 +356,14 @@ static double fit_gpu_block(wfi_point *point)
 /* Blocks that predicted times decide between. Deeper tiles need fewer barriers; where a step has
  * few multiply-adds, registers are loaded ahead. */
 static const wfi_matmul_block timed_blocks[] = {
-    {128, 128, 8, 8, 8}, {64, 128, 8, 8, 8},  {128, 128, 8, 8, 16}, {64, 128, 16, 8, 8},
-    {128, 64, 16, 8, 8}, {64, 64, 8, 8, 8},   {64, 64, 16, 4, 8},   {64, 64, 16, 4, 4},
-    {32, 128, 16, 4, 8}, {128, 32, 16, 8, 4}, {16, 128, 16, 4, 8},  {32, 64, 16, 4, 4},
-    {32, 64, 32, 4, 4},  {64, 32, 16, 4, 4},  {32, 32, 16, 4, 4},   {32, 32, 32, 4, 4},
-    {16, 64, 32, 4, 4},  {64, 16, 32, 4, 4},  {32, 64, 8, 4, 4},    {32, 32, 8, 4, 4},
+    {128, 64, 8, 8, 8},  {128, 128, 8, 8, 8}, {64, 128, 8, 8, 8},  {128, 128, 8, 8, 16},
+    {64, 128, 16, 8, 8}, {128, 64, 16, 8, 8}, {64, 64, 8, 8, 8},   {64, 64, 16, 4, 8},
+    {64, 64, 16, 4, 4},  {32, 128, 16, 4, 8}, {128, 32, 16, 8, 4}, {16, 128, 16, 4, 8},
+    {32, 64, 16, 4, 4},  {32, 64, 32, 4, 4},  {64, 32, 16, 4, 4},  {32, 32, 16, 4, 4},
+    {32, 32, 32, 4, 4},  {16, 64, 32, 4, 4},  {64, 16, 32, 4, 4},  {32, 64, 8, 4, 4},
+    {32, 32, 8, 4, 4},
 };
-#define NOT_F32 1 /* of them: the first takes longer than it is predicted */
+#define NOT_F32 2 /* of them, the first: f32 takes longer than predicted, or gains nothing */
 
 /* For sums of at most SHALLOW_STEPS in f32 the last two blocks are tried where they take fewer
  * steps past the sum's end; up to NOT_AHEAD_STEPS small blocks load nothing ahead, since their
@@ -411,7 +412,7 @@ static double fit_timed_block(wfi_point *point)
     const bool f32 = point->problem->type == WF_TYPE_F32;
     const size_t first = f32 ? NOT_F32 : 0;
     const wfi_matmul_blocks timed = {timed_blocks + first, WFI_COUNT(timed_blocks) - first,
-                                     f32 ? 4 : 2, complete_timed};
+                                     f32 ? 4 : 3, complete_timed};
     const uint32_t aligned = wfi_matmul_vec4_bits(&point->problem->matmul);
     uint32_t *v = point->values;
     double least = -1;
