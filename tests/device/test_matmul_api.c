@@ -1,4 +1,5 @@
-/* Products by the public API: parameters and bindings that are refused, and measuring. */
+/* Products by the public API: parameters and bindings that are refused, kernels for products that
+ * are described alone, and measuring. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,6 +110,50 @@ static void refuses_bad_bindings(void **state)
     matmul_case_free(&p);
 }
 
+/* The kernel that a description gets is the plan's, with what it has to do and to move. */
+static void descriptions_are_of_what_plans_are(void **state)
+{
+    const wf_tuning tuning = {.size = sizeof tuning, .variant = "naive"};
+    test_random random = {test_seed()};
+    for (uint32_t i = 0; i < 8; i++) {
+        wf_matmul_params params = {.size = sizeof params,
+                                   .m = 6 + test_random_below(&random, 90),
+                                   .n = 6 + test_random_below(&random, 90),
+                                   .k = 6 + test_random_below(&random, 90),
+                                   .tuning = &tuning,
+                                   .transpose_a = i & 1,
+                                   .transpose_b = (i & 2) != 0,
+                                   .beta = i & 4 ? 2 : 0,
+                                   .batch = 1 + test_random_below(&random, 3)};
+        wf_matmul_params beside = params;
+        beside.m = beside.n = beside.k = 7; /* is not looked at, as is the type */
+        beside.type = WF_TYPE_I8;
+        wf_problem problem = {.size = sizeof problem,
+                              .family = WF_FAMILY_MATMUL,
+                              .extent = {params.m, params.n, params.k},
+                              .matmul = &beside};
+        wf_plan_info planned = {.size = sizeof planned}, described = {.size = sizeof described};
+        wf_plan *plan = NULL;
+        assert_int_equal(wf_matmul_plan(*state, &params, &plan), WF_SUCCESS);
+        assert_int_equal(wf_plan_describe(plan, &planned), WF_SUCCESS);
+        assert_int_equal(wf_kernel_compile(*state, &problem, &tuning, &described), WF_SUCCESS);
+        assert_string_equal(described.variant, planned.variant);
+        assert_true(described.flops == planned.flops);
+        assert_true(described.least_bytes == planned.least_bytes);
+        assert_true(described.requested_bytes == planned.requested_bytes);
+        wf_plan_destroy(&plan);
+        problem.extent[i & 2 ? 2 : 1] = 5; /* elements of a row of B, as it is stored */
+        beside.ldb = 5;
+        assert_int_equal(wf_kernel_compile(*state, &problem, &tuning, &described), WF_SUCCESS);
+        beside.ldb = 4;
+        test_expect_errors(true);
+        assert_int_equal(wf_kernel_compile(*state, &problem, &tuning, &described),
+                         WF_ERROR_INVALID_ARGUMENT);
+        test_expect_errors(false);
+        assert_non_null(strstr(test_last_error(), "ldb is 4"));
+    }
+}
+
 static void measures(void **state)
 {
     matmul_case p = {.params = {.m = 64, .n = 64, .k = 64, .tuning = matmul_any_variant()}};
@@ -136,6 +181,7 @@ int main(void)
         cmocka_unit_test(refuses_bad_requests),
         cmocka_unit_test(says_what_is_wrong),
         cmocka_unit_test(refuses_bad_bindings),
+        cmocka_unit_test(descriptions_are_of_what_plans_are),
         cmocka_unit_test(measures),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);

@@ -197,6 +197,12 @@ expect 0 '^advice' explain matmul --shape 100x90x80 --json explain.json
 expect 0 'matmul_reduce_f32 +1 ' explain matmul --repeat 2 --shape 64x64x512 --variant vector \
     --set split_k=4 --json parts.json
 check 'parts.json has every kernel' grep -q '"name": *"matmul_vector_f32"' parts.json
+expect 0 'problem +3 of 65x130x40 A\^T B\^T f32' explain matmul --repeat 1 --shape 65x130x40 \
+    --transpose-a --transpose-b --batch 3 --variant naive --json stored.json
+check 'stored.json tells how it is stored' grep -q '"transpose_b": *1' stored.json
+expect 0 'sweep matmul --shape 65x130x40 --transpose-b --batch 3 --variant' explain matmul \
+    --repeat 1 --shape 65x130x40 --transpose-b --batch 3 --variant vector --set tile_m=32 \
+    --set tile_n=32 --set thread_m=8 --set thread_n=8
 check 'explain.json has the timeline' grep -q '"execute_us"' explain.json
 expect 0 'counted: 2 MiB loaded, 16 KiB stored' explain matmul --repeat 1 --shape 64x64x64 \
     --variant naive

@@ -97,6 +97,8 @@ expect 0 'march local_y=128, .* of [0-9]+ points' tune --grid 24x20x20 --variant
 expect 1 'multiple of thread_m' tune --shape 24x20x16 --variant vector --set tile_m=17 --budget 0.3
 expect 1 "no variant 'nothing'" tune --grid 24x20 --variant nothing --budget 0.5
 expect 0 'matmul +f32 +16x16x16 fast .* points' tune --shape 16x16x16 --math fast --budget 0.3
+expect 0 'matmul +f32 +2 of 16x24x16 B\^T .* points' tune --shape 16x24x16 --transpose-b --batch 2 \
+    --budget 0.3
 expect 2 'not of family matmul' tune matmul --matrix x.mtx
 expect 2 'seconds' tune --budget -3
 expect 2 'exclude each other' tune --show --forget

@@ -214,7 +214,13 @@ done
 expect 2 "'vector' is not a family \(himeno, spmv, matmul, stencil\)" tune vector
 expect 2 "type.*'f9'" tune matmul --type f9
 expect 2 "'quick' is not exact or fast" tune --shape 8x8x8 --math quick
-expect 2 'math is for --shape' tune --size XS --math fast
+expect 2 'batch are for --shape' tune --size XS --math fast
+expect 2 'transpose-b .* are for --shape' tune --size XS --transpose-b
+expect 2 "batch: '0' is not a whole number" tune --shape 8x8x8 --batch 0
+for command in explain ladder "sweep --over local_x" compare; do
+    expect 2 'transpose-a does not go with himeno' $command himeno --transpose-a
+    expect 2 "batch: 'two' is not a whole number" $command matmul --batch two
+done
 expect 2 'variant and --set are for searches' tune --show --variant naive
 expect 2 'Himeno is f32' tune --size XS --type f64
 

@@ -753,6 +753,9 @@ typedef struct wf_problem {
     double row_deviation; /* SPMV: the standard deviation of the entries in a row */
     /* STENCIL: used in place of type and extent; its coefficients, tuning and jobs are ignored. */
     const struct wf_stencil_params *stencil;
+    /* MATMUL: transposes, batch and whatever else a product has beside the type and the sizes
+     * above; sizes that vary, images, tuning and jobs are ignored. NULL: nothing. */
+    const struct wf_matmul_params *matmul;
 } wf_problem;
 
 /* Chooses variant and constants for the problem and compiles the kernel. It needs no memory for

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "core/element.h"
+#include "core/params.h"
 
 #include "kernels/families.h"
 #include "kernels/matmul/image.h"
@@ -58,13 +59,24 @@ static bool resize(const wfi_problem *problem, const char *given, wfi_problem *o
     return true;
 }
 
+/* By its sizes and, where they are given, other parameters. */
 static wf_result describe(const wfi_log *log, const wf_problem *given, wfi_problem *out)
 {
-    const uint64_t *e = given->extent;
-    const wf_result result = wfi_describe_extents(log, given);
+    static const wf_matmul_params plain = {.size = sizeof plain};
+    wf_matmul_params params;
+    wf_result result = wfi_describe_extents(log, given);
     if (result == WF_SUCCESS)
-        out->matmul = wfi_matmul_plain(e[0], e[1], e[2]);
-    return result;
+        result = wfi_params_read(log, "wf_kernel_compile", given->matmul ? given->matmul : &plain,
+                                 &params, sizeof params);
+    if (result != WF_SUCCESS)
+        return result;
+    params.m = given->extent[0];
+    params.n = given->extent[1];
+    params.k = given->extent[2];
+    params.type = given->type;
+    params.vary_m = params.vary_n = params.vary_k = params.vary_batch = 0;
+    params.image_a = params.image_b = params.image_c = params.image_bias = WF_IMAGE_NONE;
+    return wfi_matmul_problem_of(log, &params, &out->matmul);
 }
 
 static void simplify(void *params)

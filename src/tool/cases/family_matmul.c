@@ -8,13 +8,35 @@
 #include "tool/cases/random.h"
 #include "tool/host/host.h"
 
+/* "5 of " and " A^T B^T", which stand before and behind a product's sizes. */
+static void many_text(uint64_t batch, char out[WFI_MANY_TEXT])
+{
+    *out = '\0';
+    if (batch > 1)
+        snprintf(out, WFI_MANY_TEXT, "%llu of ", (unsigned long long)batch);
+}
+
+static void stored_text(bool transpose_a, bool transpose_b, char out[WFI_STORED_TEXT])
+{
+    snprintf(out, WFI_STORED_TEXT, "%s%s", transpose_a ? " A^T" : "", transpose_b ? " B^T" : "");
+}
+
 static int parse(wfi_study *study, const wfi_common *common)
 {
     const char *text = study->text.shape ? study->text.shape : "1024x1024x1024";
+    wf_matmul_params *p = &study->product;
     (void)common;
-    snprintf(study->name, sizeof study->name, "%.90s", text);
-    return wfi_parse_triple("--shape", text, UINT32_MAX, study->extent) ? WFI_EXIT_DONE
-                                                                        : WFI_EXIT_USAGE;
+    *p = (wf_matmul_params){.size = sizeof *p,
+                            .batch = 1,
+                            .transpose_a = study->transpose_a,
+                            .transpose_b = study->transpose_b};
+    if (!wfi_parse_triple("--shape", text, UINT32_MAX, study->extent) ||
+        (study->batch && !wfi_parse_u64("--batch", study->batch, 1, UINT32_MAX, &p->batch)))
+        return WFI_EXIT_USAGE;
+    many_text(p->batch, study->many);
+    stored_text(p->transpose_a, p->transpose_b, study->stored);
+    snprintf(study->name, sizeof study->name, "%s%.50s%s", study->many, text, study->stored);
+    return WFI_EXIT_DONE;
 }
 
 static wf_result run(wfi_session *session, const wfi_study *study, wfi_result_case *out)
@@ -23,8 +45,11 @@ static wf_result run(wfi_session *session, const wfi_study *study, wfi_result_ca
                                         .n = study->extent[1],
                                         .k = study->extent[2],
                                         .type = study->type,
+                                        .more = study->product,
                                         .budget_seconds = study->budget_seconds};
-    return wfi_case_matmul(session, &request, out, NULL);
+    const wf_result result = wfi_case_matmul(session, &request, out, NULL);
+    snprintf(out->name, sizeof out->name, "%s", study->name);
+    return result;
 }
 
 /* A and B are brought, and C is fetched: the least bytes of the plan. */
@@ -32,20 +57,27 @@ static void moved(const wfi_study *study, const wf_plan_info *plan, double *up, 
 {
     const double m = (double)study->extent[0], n = (double)study->extent[1],
                  k = (double)study->extent[2];
-    *up = (m * k + k * n) * (double)wf_type_size(study->type);
+    *up = (m * k + k * n) * (double)study->product.batch * (double)wf_type_size(study->type);
     *down = plan->least_bytes - *up;
 }
 
 static void arguments(const wfi_study *study, char *text, size_t bytes)
 {
     const bool typed = study->type != WF_TYPE_F32;
-    snprintf(text, bytes, "--shape %s%s%s", study->name, typed ? " --type " : "",
+    char batch[32] = "";
+    if (study->product.batch > 1)
+        snprintf(batch, sizeof batch, " --batch %llu", (unsigned long long)study->product.batch);
+    snprintf(text, bytes, "--shape %llux%llux%llu%s%s%s%s%s", (unsigned long long)study->extent[0],
+             (unsigned long long)study->extent[1], (unsigned long long)study->extent[2],
+             study->product.transpose_a ? " --transpose-a" : "",
+             study->product.transpose_b ? " --transpose-b" : "", batch, typed ? " --type " : "",
              typed ? wf_type_name(study->type) : "");
 }
 
 static void describe(const wfi_study *study, wf_problem *problem)
 {
     memcpy(problem->extent, study->extent, sizeof problem->extent);
+    problem->matmul = &study->product;
 }
 
 static wf_matmul_params params_of(const wfi_case_problem *p)
@@ -139,12 +171,11 @@ static void draw(uint64_t *state, wfi_case_problem *out)
     out->transpose_a = wfi_random_chance(state, 15);
     out->transpose_b = wfi_random_chance(state, 15);
     out->cpu = operations(out) <= CPU_OPERATIONS;
-    char batch[32] = "";
-    if (out->batch > 1)
-        snprintf(batch, sizeof batch, "%llu of ", (unsigned long long)out->batch);
-    snprintf(out->name, sizeof out->name, "%s%llux%llux%llu%s%s", batch, (unsigned long long)out->a,
-             (unsigned long long)out->b, (unsigned long long)out->c, out->transpose_a ? " A^T" : "",
-             out->transpose_b ? " B^T" : "");
+    char many[WFI_MANY_TEXT], stored[WFI_STORED_TEXT];
+    many_text(out->batch, many);
+    stored_text(out->transpose_a, out->transpose_b, stored);
+    snprintf(out->name, sizeof out->name, "%s%llux%llux%llu%s", many, (unsigned long long)out->a,
+             (unsigned long long)out->b, (unsigned long long)out->c, stored);
 }
 
 static const wf_type drawn_types[] = {WF_TYPE_F32, WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16,
@@ -177,11 +208,14 @@ static const wfi_case_problem suite[] = {
     WFI_MATMUL_PROBLEM("4096^3", WF_TYPE_I8, 4096, 4096, 4096, false, false),
 };
 
-enum { SHAPE, MATH };
+enum { SHAPE, MATH, TRANSPOSE_A, TRANSPOSE_B, BATCH };
 
 static const wfi_problem_option problem_options[] = {
     [SHAPE] = {"--shape", "MxNxK", "matmul: this product alone", true, false},
     [MATH] = {"--math", "exact|fast", "of --shape, as of `wavefit matmul`", false, false},
+    [TRANSPOSE_A] = {"--transpose-a", NULL, "of --shape: A is stored K x M", false, false},
+    [TRANSPOSE_B] = {"--transpose-b", NULL, "of --shape: B is stored N x K", false, false},
+    [BATCH] = {"--batch", "N", "of --shape: N products (default 1)", false, false},
 };
 
 static int parse_problem(const wfi_given_problem *given, wfi_case_problem *problem)
@@ -193,15 +227,25 @@ static int parse_problem(const wfi_given_problem *given, wfi_case_problem *probl
         return WFI_EXIT_USAGE;
     if (math && !fast && strcmp(math, "exact") != 0)
         return wfi_usage_error("--math: '%s' is not exact or fast", math);
+    problem->batch = 1;
+    if (given->text[BATCH] &&
+        !wfi_parse_u64("--batch", given->text[BATCH], 1, UINT32_MAX, &problem->batch))
+        return WFI_EXIT_USAGE;
+    problem->transpose_a = given->flag[TRANSPOSE_A];
+    problem->transpose_b = given->flag[TRANSPOSE_B];
     problem->math = fast ? WF_MATH_FAST : WF_MATH_EXACT;
     problem->a = extent[0];
     problem->b = extent[1];
     problem->c = extent[2];
-    snprintf(problem->name, sizeof problem->name, "%s%s", given->text[SHAPE], fast ? " fast" : "");
+    char many[WFI_MANY_TEXT], stored[WFI_STORED_TEXT];
+    many_text(problem->batch, many);
+    stored_text(problem->transpose_a, problem->transpose_b, stored);
+    snprintf(problem->name, sizeof problem->name, "%s%.50s%s%s", many, given->text[SHAPE], stored,
+             fast ? " fast" : "");
     return WFI_EXIT_DONE;
 }
 
-static const char *const options[] = {"--shape", NULL};
+static const char *const options[] = {"--shape", "--transpose-a", "--transpose-b", "--batch", NULL};
 
 const wfi_tool_family wfi_tool_matmul_family = {.family = WF_FAMILY_MATMUL,
                                                 .options = options,

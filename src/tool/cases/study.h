@@ -7,13 +7,18 @@
 #include "tool/cases/matrix_name.h"
 #include "tool/cases/stencil_options.h"
 
-#define WFI_STUDY_OPTIONS 9
+#define WFI_STUDY_OPTIONS 12
+#define WFI_MANY_TEXT 28
+#define WFI_STORED_TEXT 16
 
 typedef struct wfi_study {
     wf_family family;
     wf_type type;
     char name[96];
-    uint64_t extent[3]; /* himeno, stencil: cells; matmul: m, n, k */
+    uint64_t extent[3];       /* himeno, stencil: cells; matmul: m, n, k */
+    wf_matmul_params product; /* what a product has beside its type and sizes, */
+    char many[WFI_MANY_TEXT],
+        stored[WFI_STORED_TEXT]; /* and how names tell it before and behind them */
     wfi_stencil_request grid;
     wf_stencil_params stencil; /* of grid, for wfi_study_problem */
     wfi_csr matrix;            /* spmv */
@@ -23,6 +28,8 @@ typedef struct wfi_study {
     wfi_matrix_name matrix_name;
     const char *matrix_text;    /* the one of them that was given; NULL: none */
     wfi_stencil_arguments text; /* of grid; shape and type are other families' too */
+    const char *batch;
+    bool transpose_a, transpose_b;
 } wfi_study;
 
 /* Fills options[0 … WFI_STUDY_OPTIONS-1] with those that name the problem. */
