@@ -31,7 +31,8 @@ static const wfi_rates gpu_rates = {{[WFI_RATE_START] = 2.64,
                                      [WFI_RATE_NARROW_WAIT] = 0.534 / 32,
                                      [WFI_RATE_OUTPUT] = 0.371 / 4096,
                                      [WFI_RATE_NARROW_OUTPUT] = 4.156 / 8 * 0.371 / 4096,
-                                     /* 2.4 times as long a word, in 2,300 points of an H200. */
+                                     /* 2.5 times as long a word in blocks of 8 x 8, 1.9 in 4 x 4
+                                      * (an H200, 500 points of sums of up to 64 terms). */
                                      [WFI_RATE_OUTPUT_F64] = 2 * 2.4 * 0.371 / 4096,
                                      [WFI_RATE_PARTIAL_BYTE] = 0.662 / 3e6,
                                      [WFI_RATE_MEMORY_BYTE] = 5e-7,
