@@ -229,83 +229,6 @@ static void picks_are_legal(void **state)
     gpu_forget(device);
 }
 
-/* Several steps a pass are for stars of radius 1, on grids that give a device enough to do. */
-static void wide_or_small_stars_make_single_steps(void **state)
-{
-    (void)state;
-    static const struct {
-        uint32_t nx, ny, radius;
-        wf_type type;
-        wf_border border;
-        bool several;
-    } grids[] = {{4099, 4099, 1, WF_TYPE_F32, WF_BORDER_DIRICHLET, true},
-                 {539, 1138, 1, WF_TYPE_F32, WF_BORDER_DIRICHLET, true},
-                 {2172, 67, 1, WF_TYPE_F64, WF_BORDER_NEUMANN, false},
-                 {155, 13766, 2, WF_TYPE_F32, WF_BORDER_DIRICHLET, false}};
-    wf_device *device = gpu_large();
-    device->caps.compute_units = 132;
-    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
-        const wfi_problem problem = {.family = WF_FAMILY_STENCIL,
-                                     .type = grids[i].type,
-                                     .stencil = {.nx = grids[i].nx,
-                                                 .ny = grids[i].ny,
-                                                 .row_stride = grids[i].nx,
-                                                 .radius = grids[i].radius,
-                                                 .border = grids[i].border,
-                                                 .dimensions = 2,
-                                                 .steps = 3}};
-        const wfi_point point = gpu_pick(device, &problem);
-        if ((wfi_point_value(&point, STENCIL_ID_STEPS, 1) > 1) != grids[i].several)
-            fail_msg("%ux%u: %s", grids[i].nx, grids[i].ny, point.variant->name);
-    }
-    gpu_forget(device);
-}
-
-/* The model picks long columns only for grids that have enough of them to give every compute unit
- * its work-items. */
-static void small_grids_fill_large_devices(void **state)
-{
-    (void)state;
-    static const wfi_stencil_problem grids[] = {
-        {.nx = 512, .ny = 512, .dimensions = 2, .steps = 4},
-        {.nx = 1024, .ny = 1024, .dimensions = 2, .steps = 4},
-        {.nx = 2048, .ny = 2048, .dimensions = 2, .steps = 4},
-        {.nx = 8192, .ny = 8192, .dimensions = 2, .steps = 4},
-        {.nx = 128, .ny = 128, .nz = 128, .dimensions = 3, .steps = 1},
-        {.nx = 96, .ny = 96, .nz = 96, .dimensions = 3, .shape = WF_STENCIL_BOX, .steps = 1},
-        {.nx = 512, .ny = 512, .nz = 512, .dimensions = 3, .shape = WF_STENCIL_BOX, .steps = 1}};
-    wf_device *device = gpu_large();
-    uint32_t longest = 0;
-    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
-        wfi_problem problem = {.family = WF_FAMILY_STENCIL, .type = WF_TYPE_F32};
-        uint32_t size[3];
-        problem.stencil = grids[i];
-        problem.stencil.radius = 1;
-        problem.stencil.row_stride = grids[i].nx;
-        device->caps.compute_units = 132;
-        const wfi_point point = gpu_pick(device, &problem);
-        const wfi_stencil_axes a = wfi_stencil_axes_of(&problem.stencil);
-        const wfi_stencil_tile t = wfi_stencil_tile_of(&point);
-        point.variant->group_size(&point, size);
-        const double groups = (double)((a.ni + (uint64_t)t.i - 1) / (uint64_t)t.i) *
-                              (double)((a.nj + (uint64_t)t.j - 1) / (uint64_t)t.j) *
-                              (double)((a.nk + (uint64_t)t.k - 1) / (uint64_t)t.k);
-        const double items = groups * size[0] * size[1] * size[2];
-        const uint32_t march = wfi_point_value(&point, STENCIL_ID_MARCH, 1);
-        /* Tiles of several steps cannot be shorter than what they overlap. */
-        if (items < 132 * 512 && march > (wfi_point_value(&point, STENCIL_ID_STEPS, 1) > 1 ? 8 : 1))
-            fail_msg("%s, grid %zu: %.0f work-items with columns of %u", point.variant->name, i,
-                     items, march);
-        longest = march > longest ? march : longest;
-        /* A device of two units is full with longer ones. */
-        device->caps.compute_units = 2;
-        const wfi_point small = gpu_pick(device, &problem);
-        assert_true(wfi_point_value(&small, STENCIL_ID_MARCH, 1) >= march);
-    }
-    assert_true(longest >= 16);
-    gpu_forget(device);
-}
-
 #define NARROWEST 8 /* work-items along i */
 
 /* Part of the lanes that have a cell, over what work-groups leave that are as narrow as any. */
@@ -392,8 +315,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(picks_are_legal),
-        cmocka_unit_test(wide_or_small_stars_make_single_steps),
-        cmocka_unit_test(small_grids_fill_large_devices),
         cmocka_unit_test(grids_keep_published_units_busy),
         cmocka_unit_test(products_use_registers_of_narrow_subgroups),
         cmocka_unit_test(defaults_are_legal_everywhere),
