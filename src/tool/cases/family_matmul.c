@@ -35,7 +35,7 @@ static int parse(wfi_study *study, const wfi_common *common)
         return WFI_EXIT_USAGE;
     many_text(p->batch, study->many);
     stored_text(p->transpose_a, p->transpose_b, study->stored);
-    snprintf(study->name, sizeof study->name, "%s%.50s%s", study->many, text, study->stored);
+    snprintf(study->name, sizeof study->name, "%s%.40s%s", study->many, text, study->stored);
     return WFI_EXIT_DONE;
 }
 
@@ -240,7 +240,7 @@ static int parse_problem(const wfi_given_problem *given, wfi_case_problem *probl
     char many[WFI_MANY_TEXT], stored[WFI_STORED_TEXT];
     many_text(problem->batch, many);
     stored_text(problem->transpose_a, problem->transpose_b, stored);
-    snprintf(problem->name, sizeof problem->name, "%s%.50s%s%s", many, given->text[SHAPE], stored,
+    snprintf(problem->name, sizeof problem->name, "%s%.40s%s%s", many, given->text[SHAPE], stored,
              fast ? " fast" : "");
     return WFI_EXIT_DONE;
 }
