@@ -226,7 +226,7 @@ static void run_problem(wf_device *device, const wfi_case_problem *problem)
     wfi_tune_data_free(&data);
 }
 
-/* The grids that are named; 0: one of them is none, and a line says so. */
+/* The number of grids that are named; 0: a name is no grid, and a line says which. */
 static uint32_t named_grids(char **names, uint32_t count, wfi_case_problem *problems)
 {
     for (uint32_t i = 0; i < count; i++) {

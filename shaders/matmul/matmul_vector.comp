@@ -31,7 +31,8 @@ layout(constant_id = MATMUL_ID_PAIRS) const uint PAIRS = 0;
 // Bits: 1 A, 2 B, 4 C move four elements at a time; then every row of that matrix must begin at,
 // and be as long as, a multiple of four elements.
 layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;
-// 1: rows of that tile are four elements longer where elements along k are stored across the rows.
+// 1: rows of A's or B's tile are four elements longer where elements along k are stored across the
+// rows.
 layout(constant_id = MATMUL_ID_PADDED) const uint PADDED_A = 1;
 layout(constant_id = MATMUL_ID_PADDED_B) const uint PADDED_B = 1;
 // 1: where C moves singly, work-items side by side store elements side by side, which they exchange

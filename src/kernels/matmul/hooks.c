@@ -59,23 +59,27 @@ static bool resize(const wfi_problem *problem, const char *given, wfi_problem *o
     return true;
 }
 
+/* Sizes do not vary, and all operands are buffers. */
+static void keep_plain(wf_matmul_params *p)
+{
+    p->vary_m = p->vary_n = p->vary_k = p->vary_batch = 0;
+    p->image_a = p->image_b = p->image_c = p->image_bias = WF_IMAGE_NONE;
+}
+
 /* By its sizes and, where they are given, other parameters. */
 static wf_result describe(const wfi_log *log, const wf_problem *given, wfi_problem *out)
 {
-    static const wf_matmul_params plain = {.size = sizeof plain};
     wf_matmul_params params;
     wf_result result = wfi_describe_extents(log, given);
     if (result == WF_SUCCESS)
-        result = wfi_params_read(log, "wf_kernel_compile", given->matmul ? given->matmul : &plain,
-                                 &params, sizeof params);
+        result = wfi_params_read(log, "wf_kernel_compile", given->matmul, &params, sizeof params);
     if (result != WF_SUCCESS)
         return result;
     params.m = given->extent[0];
     params.n = given->extent[1];
     params.k = given->extent[2];
     params.type = given->type;
-    params.vary_m = params.vary_n = params.vary_k = params.vary_batch = 0;
-    params.image_a = params.image_b = params.image_c = params.image_bias = WF_IMAGE_NONE;
+    keep_plain(&params);
     return wfi_matmul_problem_of(log, &params, &out->matmul);
 }
 
@@ -84,8 +88,7 @@ static void simplify(void *params)
     wf_matmul_params *p = params;
     p->alpha = NULL;
     p->beta = 0;
-    p->vary_m = p->vary_n = p->vary_k = p->vary_batch = 0;
-    p->image_a = p->image_b = p->image_c = p->image_bias = WF_IMAGE_NONE;
+    keep_plain(p);
 }
 
 /* The bias has the type of the sums. */

@@ -119,7 +119,7 @@ bool wfi_matmul_gathers(const wfi_point *point)
            v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M] <= 2 * v[MATMUL_ID_TILE_K];
 }
 
-/* Of operands that are stored along the sum. */
+/* The operands whose rows in memory run along the sum, which tiles hold across their rows. */
 static uint32_t along_the_sum(const wfi_matmul_problem *p)
 {
     return (p->transpose_a ? 0 : WFI_PADDED_A) | (p->transpose_b ? WFI_PADDED_B : 0);

@@ -136,12 +136,12 @@ bool wfi_matmul_gathers(const wfi_point *point);
 /* Tiles of operands that are stored along the sum may have rows in shared memory that are four
  * elements longer, which spares bank conflicts of stores. */
 enum { WFI_PADDED_A = 1, WFI_PADDED_B = 2 };
-/* Which of them `vector` makes so. */
+/* The tiles that `vector` pads so. */
 uint32_t wfi_matmul_padding(const wfi_point *point);
-/* Of operands that are stored along the sum those whose elements move singly: stores of work-items
- * side by side, as many as a tile has steps of the sum, meet in one bank unless it is padded. */
+/* The operands that are stored along the sum and whose elements move singly: as many work-items
+ * side by side as a tile has steps of the sum store into one bank unless the tile is padded. */
 uint32_t wfi_matmul_stores_across(const wfi_point *point);
-/* Bytes of two tiles of each operand, so padded. */
+/* Bytes of two tiles of each operand with that padding. */
 uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding);
 
 #endif

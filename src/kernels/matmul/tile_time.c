@@ -49,7 +49,7 @@ static bool knows_rates(const wfi_point *point)
            !problem->matmul.varies;
 }
 
-/* In f64 stores by vectors take so long that they decide, too. */
+/* Stores decide the time of short sums: of f64 all of them, since vectors take long to store. */
 static bool stores_decide(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -125,11 +125,13 @@ static double stored_columns(const wfi_point *point)
 
 /* Bytes of shared memory whose time the stores of tiles take that are not padded where work-items
  * side by side store single elements across their rows: all of a row's steps wait for one bank.
- * (Those of `subgroup_k` always are.) */
+ * `subgroup_k` pads every tile that it stores so. */
 static double conflicting_bytes(const wfi_point *point)
 {
     const uint32_t *v = point->values,
-                   bare = wfi_matmul_stores_across(point) & ~wfi_matmul_padding(point);
+                   bare = wfi_point_value(point, MATMUL_ID_SLICES_K, 0)
+                              ? 0
+                              : wfi_matmul_stores_across(point) & ~wfi_matmul_padding(point);
     const double rows = (bare & WFI_PADDED_A ? v[MATMUL_ID_TILE_M] : 0) +
                         (bare & WFI_PADDED_B ? v[MATMUL_ID_TILE_N] : 0);
     return 4.0 * rows * v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_K] * wfi_matmul_words(point);
@@ -164,8 +166,7 @@ static work_group describe(const wfi_point *point)
                     .held = wfi_matmul_resident(point),
                     .turns = slices > 1 ? v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] / 4.0 : 0};
     g.step[w > 1 ? WFI_RATE_SHARED_BYTE_F64 : WFI_RATE_SHARED_BYTE] =
-        items * block * 4 * w * v[MATMUL_ID_TILE_K] +
-        (wfi_point_value(point, MATMUL_ID_SLICES_K, 0) ? 0 : conflicting_bytes(point));
+        items * block * 4 * w * v[MATMUL_ID_TILE_K] + conflicting_bytes(point);
     return g;
 }
 

@@ -16,6 +16,9 @@ typedef struct wfi_matmul_request {
     bool untimed; /* the answer and its check are enough */
 } wfi_matmul_request;
 
+/* "5 of 100x200x300 A^T B^T fast": m, n and k, and what else of the parameters names tell. */
+void wfi_product_name(const uint64_t extent[3], const wf_matmul_params *params, char *name,
+                      size_t bytes);
 /* What results tell of a product beside its sizes. */
 void wfi_matmul_facts(const wf_matmul_params *params, wfi_result_case *out);
 /* *product (may be NULL) gets C as the parameters lay it out, malloc'ed, when the case is ok. */

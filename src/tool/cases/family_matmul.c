@@ -8,17 +8,15 @@
 #include "tool/cases/random.h"
 #include "tool/host/host.h"
 
-/* "5 of " and " A^T B^T", which stand before and behind a product's sizes. */
-static void many_text(uint64_t batch, char out[WFI_MANY_TEXT])
+void wfi_product_name(const uint64_t extent[3], const wf_matmul_params *p, char *name, size_t bytes)
 {
-    *out = '\0';
-    if (batch > 1)
-        snprintf(out, WFI_MANY_TEXT, "%llu of ", (unsigned long long)batch);
-}
-
-static void stored_text(bool transpose_a, bool transpose_b, char out[WFI_STORED_TEXT])
-{
-    snprintf(out, WFI_STORED_TEXT, "%s%s", transpose_a ? " A^T" : "", transpose_b ? " B^T" : "");
+    char many[32] = "";
+    if (p->batch > 1)
+        snprintf(many, sizeof many, "%llu of ", (unsigned long long)p->batch);
+    snprintf(name, bytes, "%s%llux%llux%llu%s%s%s", many, (unsigned long long)extent[0],
+             (unsigned long long)extent[1], (unsigned long long)extent[2],
+             p->transpose_a ? " A^T" : "", p->transpose_b ? " B^T" : "",
+             p->math == WF_MATH_FAST ? " fast" : "");
 }
 
 static int parse(wfi_study *study, const wfi_common *common)
@@ -33,9 +31,7 @@ static int parse(wfi_study *study, const wfi_common *common)
     if (!wfi_parse_triple("--shape", text, UINT32_MAX, study->extent) ||
         (study->batch && !wfi_parse_u64("--batch", study->batch, 1, UINT32_MAX, &p->batch)))
         return WFI_EXIT_USAGE;
-    many_text(p->batch, study->many);
-    stored_text(p->transpose_a, p->transpose_b, study->stored);
-    snprintf(study->name, sizeof study->name, "%s%.40s%s", study->many, text, study->stored);
+    wfi_product_name(study->extent, p, study->name, sizeof study->name);
     return WFI_EXIT_DONE;
 }
 
@@ -91,6 +87,12 @@ static wf_matmul_params params_of(const wfi_case_problem *p)
                               .transpose_a = p->transpose_a,
                               .transpose_b = p->transpose_b,
                               .math = p->math};
+}
+
+static void name_problem(wfi_case_problem *p)
+{
+    const wf_matmul_params params = params_of(p);
+    wfi_product_name((const uint64_t[]){p->a, p->b, p->c}, &params, p->name, sizeof p->name);
 }
 
 static void run_problem(wfi_session *session, const wfi_case_problem *p, double seconds,
@@ -171,11 +173,7 @@ static void draw(uint64_t *state, wfi_case_problem *out)
     out->transpose_a = wfi_random_chance(state, 15);
     out->transpose_b = wfi_random_chance(state, 15);
     out->cpu = operations(out) <= CPU_OPERATIONS;
-    char many[WFI_MANY_TEXT], stored[WFI_STORED_TEXT];
-    many_text(out->batch, many);
-    stored_text(out->transpose_a, out->transpose_b, stored);
-    snprintf(out->name, sizeof out->name, "%s%llux%llux%llu%s", many, (unsigned long long)out->a,
-             (unsigned long long)out->b, (unsigned long long)out->c, stored);
+    name_problem(out);
 }
 
 static const wf_type drawn_types[] = {WF_TYPE_F32, WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16,
@@ -237,11 +235,7 @@ static int parse_problem(const wfi_given_problem *given, wfi_case_problem *probl
     problem->a = extent[0];
     problem->b = extent[1];
     problem->c = extent[2];
-    char many[WFI_MANY_TEXT], stored[WFI_STORED_TEXT];
-    many_text(problem->batch, many);
-    stored_text(problem->transpose_a, problem->transpose_b, stored);
-    snprintf(problem->name, sizeof problem->name, "%s%.40s%s%s", many, given->text[SHAPE], stored,
-             fast ? " fast" : "");
+    name_problem(problem);
     return WFI_EXIT_DONE;
 }
 

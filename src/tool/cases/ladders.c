@@ -161,9 +161,7 @@ static void do_rung(wfi_session *session, const wfi_ladder *ladder, const wfi_st
     if (rung->extent[0] && (double)rung->extent[0] * (double)rung->extent[1] <
                                (double)own.extent[0] * (double)own.extent[1]) {
         memcpy(own.extent, rung->extent, sizeof own.extent);
-        snprintf(own.name, sizeof own.name, "%s%llux%llux%llu%s", own.many,
-                 (unsigned long long)own.extent[0], (unsigned long long)own.extent[1],
-                 (unsigned long long)own.extent[2], own.stored);
+        wfi_product_name(own.extent, &own.product, own.name, sizeof own.name);
     }
     if (compile && rung->form) { /* kernels of a solver's own */
         wfi_result_case_init(out, ladder->subject);

@@ -8,17 +8,13 @@
 #include "tool/cases/stencil_options.h"
 
 #define WFI_STUDY_OPTIONS 12
-#define WFI_MANY_TEXT 28
-#define WFI_STORED_TEXT 16
 
 typedef struct wfi_study {
     wf_family family;
     wf_type type;
     char name[96];
     uint64_t extent[3];       /* himeno, stencil: cells; matmul: m, n, k */
-    wf_matmul_params product; /* what a product has beside its type and sizes, */
-    char many[WFI_MANY_TEXT],
-        stored[WFI_STORED_TEXT]; /* and how names tell it before and behind them */
+    wf_matmul_params product; /* all else of a product; its sizes and type are not looked at */
     wfi_stencil_request grid;
     wf_stencil_params stencil; /* of grid, for wfi_study_problem */
     wfi_csr matrix;            /* spmv */

@@ -96,8 +96,9 @@ static uint32_t tile_n(const wfi_point *point)
 /* An element takes as long to load as this many bytes where work-items side by side read different
  * rows of memory. f64 is left out: its choices were no better (bench/notes/matmul.md#choices). */
 #define APART_BYTES 16
-/* Times as long as one of tiles that a multiply-add takes in f32, of which a load of shared memory
- * feeds few; in f64 those that there are hide it (bench/notes/matmul.md#reported-10). */
+/* A multiply-add of f32 takes so many times as long as in tiles, since a load of shared memory
+ * feeds few of them. One of f64 takes twice as long itself and hides that
+ * (bench/notes/matmul.md#reported-10). */
 #define F32_PRODUCT 1.5
 
 static uint32_t registers(const wfi_point *point)

@@ -363,7 +363,7 @@ static const wfi_matmul_block timed_blocks[] = {
     {32, 32, 32, 4, 4},  {16, 64, 32, 4, 4},  {64, 16, 32, 4, 4},  {32, 64, 8, 4, 4},
     {32, 32, 8, 4, 4},
 };
-#define NOT_F32 2 /* of them, the first: f32 takes longer than predicted, or gains nothing */
+#define NOT_F32 2 /* so many of the first gain nothing in f32, or take longer than predicted */
 
 /* For sums of at most SHALLOW_STEPS in f32 the last two blocks are tried where they take fewer
  * steps past the sum's end; up to NOT_AHEAD_STEPS small blocks load nothing ahead, since their
