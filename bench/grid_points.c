@@ -142,6 +142,16 @@ static void solid_tiles(uint32_t steps, list *points)
         }
 }
 
+/* Boxes by tiles in shared memory. */
+static void tile_points(const wfi_case_problem *problem, list *points)
+{
+    static const uint32_t groups[][2] = {{8, 8}, {8, 16}, {16, 8}, {32, 4}};
+    const uint32_t rows = problem->type == WF_TYPE_F64 ? 2 : 1;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        for (uint32_t march = 4; march <= 32 && march < 2 * problem->c; march *= 2)
+            set(add_group(points, "march_shared", groups[i], march), "rows", rows);
+}
+
 static bool makes_steps(const wfi_case_problem *problem)
 {
     return problem->radius == 1 && problem->shape == WF_STENCIL_STAR && problem->steps > 1;
@@ -160,6 +170,8 @@ static void stencil_points(const wfi_case_problem *problem, list *points)
         set(p, "local_x", cells[i][0]);
         set(p, "local_y", cells[i][1]);
     }
+    if (problem->shape == WF_STENCIL_BOX && problem->radius <= 2 && !flat)
+        tile_points(problem, points);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (!makes_steps(problem) || steps[i] > problem->steps)
             break;

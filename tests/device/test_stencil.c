@@ -293,6 +293,44 @@ static void every_candidate_is_right(void **state)
     assert_true(points >= (test_quick() ? least : 30) && least > 0);
 }
 
+/* Boxes of both radii by tiles in shared memory, with work-groups, columns and rows drawn: tiles end
+ * within vectors and rows, and rows are padded or not. */
+static void tiles_of_boxes_are_right(void **state)
+{
+    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
+    test_random random = {test_seed()};
+    for (uint32_t n = 0; n < (test_emulated() ? 1 : 9); n++) {
+        problem p;
+        wf_stencil_params params = {.nx = 5 + test_random_below(&random, 80),
+                                    .ny = 5 + test_random_below(&random, 40),
+                                    .nz = 5 + test_random_below(&random, 12),
+                                    .shape = WF_STENCIL_BOX,
+                                    .radius = 1 + (n + n / 3) % 2,
+                                    .border = (wf_border)(n / 3),
+                                    .steps = 1 + n % 2,
+                                    .type = types[n % 3]};
+        params.row_stride = params.nx + test_random_below(&random, 2) * 3;
+        const wf_constant constants[] = {{"local_x", 8u << test_random_below(&random, 2)},
+                                         {"local_y", 2u << test_random_below(&random, 2)},
+                                         {"march", 1 + test_random_below(&random, 9)},
+                                         {"rows", 1 + test_random_below(&random, 4)}};
+        const wf_tuning tuning = {.size = sizeof tuning,
+                                  .variant = "march_shared",
+                                  .constants = constants,
+                                  .constant_count = sizeof constants / sizeof *constants};
+        char what[80];
+        snprintf(what, sizeof what, "march_shared %ux%u, march %u, %u rows", constants[0].value,
+                 constants[1].value, constants[2].value, constants[3].value);
+        make_problem(&p, *state, &params, &random);
+        if (has_type(&p) && (!is_minimum(*state) || n % 3 == 0)) {
+            make_expected(&p);
+            apply(&p, &tuning, what);
+            assert_same(&p, what);
+        }
+        free_problem(&p);
+    }
+}
+
 static void run_steps(problem *p, const char *variant, uint32_t steps, uint32_t rows)
 {
     const bool flat = p->params.nz == 0, blocks = strcmp(variant, "time_vector") == 0;
@@ -506,10 +544,11 @@ static void refuses_bad_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_is_right),   cmocka_unit_test(drawn_problems_are_right),
-        cmocka_unit_test(every_candidate_is_right), cmocka_unit_test(steps_a_pass_change_nothing),
-        cmocka_unit_test(goes_through_windows),     cmocka_unit_test(planning_touches_no_queue),
-        cmocka_unit_test(check_finds_errors),       cmocka_unit_test(refuses_bad_requests),
+        cmocka_unit_test(every_variant_is_right),      cmocka_unit_test(drawn_problems_are_right),
+        cmocka_unit_test(every_candidate_is_right),    cmocka_unit_test(tiles_of_boxes_are_right),
+        cmocka_unit_test(steps_a_pass_change_nothing), cmocka_unit_test(goes_through_windows),
+        cmocka_unit_test(planning_touches_no_queue),   cmocka_unit_test(check_finds_errors),
+        cmocka_unit_test(refuses_bad_requests),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
 }

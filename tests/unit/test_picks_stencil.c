@@ -11,6 +11,7 @@
 #include "gpus.h"
 #include "kernels/stencil/stencil.h"
 #include "plan/family.h"
+#include "profiles/published.h"
 #include "stencil/stencil_ids.h"
 #include "tool/cases/random.h"
 
@@ -253,6 +254,18 @@ static void steps_that_were_measured(void **state)
         {WF_TYPE_F16, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 4, 442, 23, 410, "march", 32, 4, 16},
         {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_NEUMANN, 3, 80, 22, 124, "vector", 16, 8, 2},
         {WF_TYPE_F16, WF_STENCIL_BOX, WF_BORDER_PERIODIC, 1, 264, 46, 43, "vector", 16, 8, 2},
+        {WF_TYPE_F16, WF_STENCIL_BOX, WF_BORDER_DIRICHLET, 2, 597, 61, 464, "march_shared", 8, 16,
+         32},
+        {WF_TYPE_F16, WF_STENCIL_BOX, WF_BORDER_DIRICHLET, 2, 30, 29, 387, "march_shared", 8, 16,
+         4},
+        {WF_TYPE_F32, WF_STENCIL_BOX, WF_BORDER_DIRICHLET, 2, 276, 72, 109, "march_shared", 8, 8,
+         8},
+        {WF_TYPE_F32, WF_STENCIL_BOX, WF_BORDER_NEUMANN, 2, 87, 36, 345, "march_shared", 8, 8, 8},
+        {WF_TYPE_F32, WF_STENCIL_BOX, WF_BORDER_DIRICHLET, 2, 48, 264, 18, "march_shared", 16, 16,
+         4},
+        {WF_TYPE_F32, WF_STENCIL_BOX, WF_BORDER_PERIODIC, 2, 80, 62, 410, "march_shared", 8, 8, 16},
+        {WF_TYPE_F64, WF_STENCIL_BOX, WF_BORDER_PERIODIC, 2, 38, 297, 111, "march_shared", 8, 16,
+         16},
         {WF_TYPE_F32, WF_STENCIL_BOX, WF_BORDER_PERIODIC, 2, 1641, 1328, 0, "march", 128, 1, 16},
         {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 3, 163, 106, 43, "naive", 32, 8, 1},
         {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 4, 23, 472, 35, "naive", 32, 8, 1},
@@ -322,6 +335,39 @@ static void rows_of_vectors_keep_lanes_busy(void **state)
                 fail_msg("%u vectors: groups of %u", (unsigned)vectors, (unsigned)x);
     }
     gpu_forget(device);
+}
+
+/* Boxes of radius 2 in three dimensions by tiles in shared memory (bench/notes/stencil.md#tiles),
+ * other boxes not, and none where nobody has timed them: on processors, and on GPUs of which units
+ * are published. */
+static void wide_boxes_have_tiles(void **state)
+{
+    wf_device *device = card(), *others[] = {card(), card(), card()};
+    uint64_t random = 47;
+    (void)state;
+    others[0]->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    others[1]->caps.vendor_id = 0x1002;
+    strcpy(others[1]->caps.name, "AMD Radeon RX 7900 XTX (RADV NAVI31)");
+    others[2]->caps.vendor_id = 0x8086;
+    strcpy(others[2]->caps.name, "Intel(R) Arc(tm) B580 Graphics (BMG G21)");
+    assert_true(wfi_has_published_units(&others[1]->caps));
+    assert_true(wfi_has_published_units(&others[2]->caps));
+    for (int i = 0; i < 200; i++) {
+        const uint64_t nx = wfi_random_log(&random, 16, 700), ny = wfi_random_log(&random, 16, 700),
+                       nz = wfi_random_log(&random, 16, 400);
+        wfi_problem problem = star(types[i % 3], nx, ny, i % 5 ? nz : 0, 1);
+        problem.stencil.shape = WF_STENCIL_BOX;
+        problem.stencil.radius = 1 + (uint32_t)i / 3 % 4;
+        const bool tiles = problem.stencil.radius == 2 && problem.stencil.dimensions == 3;
+        if ((strcmp(gpu_pick(device, &problem).variant->name, "march_shared") == 0) != tiles)
+            fail_msg("%ux%ux%u, radius %u: %s", (unsigned)nx, (unsigned)ny, (unsigned)nz,
+                     problem.stencil.radius, gpu_pick(device, &problem).variant->name);
+        for (size_t n = 0; n < sizeof others / sizeof *others; n++)
+            assert_string_not_equal(gpu_pick(others[n], &problem).variant->name, "march_shared");
+    }
+    gpu_forget(device);
+    for (size_t n = 0; n < sizeof others / sizeof *others; n++)
+        gpu_forget(others[n]);
 }
 
 /* Several steps a pass are for stars of radius 1, on grids that give a device enough to do. */
@@ -415,6 +461,7 @@ int main(void)
         cmocka_unit_test(steps_that_were_measured),
         cmocka_unit_test(few_cells_of_wide_stars_have_a_work_item_each),
         cmocka_unit_test(rows_of_vectors_keep_lanes_busy),
+        cmocka_unit_test(wide_boxes_have_tiles),
         cmocka_unit_test(wide_or_small_stars_make_single_steps),
         cmocka_unit_test(small_grids_fill_large_devices),
     };

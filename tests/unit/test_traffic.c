@@ -436,6 +436,60 @@ static void known_figures(void **state)
     assert_true(t.requested - t.stored == 128 * 1048576.0);
 }
 
+/* Boxes by tiles in shared memory: what the work-groups of one step load plane by plane, cells of
+ * the edge in place of those beyond it, and what their work-items write and read there. */
+static void stencils_by_tiles(void **state)
+{
+    enum { NX = 29, NY = 12, NZ = 7, X = 3, Y = 2, ROWS = 2, MARCH = 3, STEPS = 2 };
+    (void)state;
+    for (uint32_t n = 0; n < 4; n++) {
+        const bool f64 = n & 1;
+        const int radius = 1 + (int)n / 2, width = f64 ? 2 : 4, size = f64 ? 8 : 4;
+        int vectors = 0; /* that reach from a work-item's first neighbour to its last */
+        while (vectors * width < width + 2 * radius)
+            vectors++;
+        const int high = Y * ROWS + 2 * radius, wide = X * width + 2 * radius,
+                  tile = (X - 1 + vectors) * width * high;
+        const wfi_problem problem = {.family = WF_FAMILY_STENCIL,
+                                     .type = f64 ? WF_TYPE_F64 : WF_TYPE_F32,
+                                     .stencil = {.nx = NX,
+                                                 .ny = NY,
+                                                 .nz = NZ,
+                                                 .row_stride = NX,
+                                                 .dimensions = 3,
+                                                 .shape = WF_STENCIL_BOX,
+                                                 .radius = (uint32_t)radius,
+                                                 .steps = STEPS}};
+        const wf_constant constants[] = {
+            {"local_x", X}, {"local_y", Y}, {"march", MARCH}, {"rows", ROWS}, {NULL, 0}};
+        const wfi_traffic t = traffic_of(&problem, "march_shared", constants);
+        double requested = 0, groups = 0, shared = 0;
+        for (int k = 0; k < NZ; k += MARCH)
+            for (int j = 0; j < NY; j += Y * ROWS)
+                for (int i = 0; i < NX; i += X * width) {
+                    begin_group();
+                    counted.groups = 0;
+                    for (int z = k - radius; z < k + MARCH + radius && z < NZ + radius; z++) {
+                        for (int cell = 0; cell < wide * high; cell++)
+                            touch((uint64_t)((clamp_to(z, 0, NZ - 1) * NY +
+                                              clamp_to(j + cell / wide - radius, 0, NY - 1)) *
+                                                 NX +
+                                             clamp_to(i + cell % wide - radius, 0, NX - 1)));
+                        requested += tile;
+                        shared += tile + X * Y * (ROWS + 2 * radius) * vectors * width;
+                    }
+                    groups += counted.groups;
+                }
+        const double stored = NX * NY * NZ;
+        if (t.requested != (requested + stored) * size * STEPS ||
+            t.stored != stored * size * STEPS || t.groups != (groups + stored) * size * STEPS ||
+            t.shared != shared * size * STEPS)
+            fail_msg("case %u: %g bytes for %g, of groups %g for %g, shared %g for %g", n,
+                     t.requested, (requested + stored) * size * STEPS, t.groups,
+                     (groups + stored) * size * STEPS, t.shared, shared * size * STEPS);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -446,6 +500,7 @@ int main(void)
         cmocka_unit_test(stencils),
         cmocka_unit_test(marching_stencils),
         cmocka_unit_test(stencils_of_several_steps),
+        cmocka_unit_test(stencils_by_tiles),
         cmocka_unit_test(sparse_rows),
         cmocka_unit_test(known_figures),
     };

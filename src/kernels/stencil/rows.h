@@ -14,8 +14,8 @@ typedef struct wfi_stencil_push {
     int32_t first, end, first_i, end_i, first_j, end_j;
 } wfi_stencil_push;
 
-extern const wfi_variant wfi_stencil_naive, wfi_stencil_march, wfi_stencil_vector, wfi_stencil_time,
-    wfi_stencil_time_vector;
+extern const wfi_variant wfi_stencil_naive, wfi_stencil_march, wfi_stencil_vector,
+    wfi_stencil_march_shared, wfi_stencil_time, wfi_stencil_time_vector;
 
 /* Cells that work-groups load, each once a group, where they make one step. */
 double wfi_stencil_cells_once(const wfi_point *point);

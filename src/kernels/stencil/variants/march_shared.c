@@ -1,0 +1,162 @@
+/* march_shared: boxes, with a tile of each plane in shared memory. */
+#include <math.h>
+
+#include "core/architectures.h"
+#include "kernels/stencil/rows.h"
+
+static const uint32_t row_counts[] = {1, 2, 4};
+
+static const wfi_parameter parameters[] = {
+    WFI_STENCIL_LOCAL_X(8), WFI_STENCIL_LOCAL_Y(16), WFI_STENCIL_MARCH(16),
+    WFI_STENCIL_PARAMETER("rows", STENCIL_ID_ROWS, 1, row_counts,
+                          "rows of which each work-item updates a vector of cells")};
+
+#define MOST_RADIUS 2 /* the code of a radius of 3 would be thousands of operations */
+#define MOST_ROWS 4
+
+static bool is_solid_box(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    return p->shape == WF_STENCIL_BOX && p->dimensions == 3 && p->radius <= MOST_RADIUS;
+}
+
+static bool rows_fit(const wfi_point *point)
+{
+    const uint32_t rows = wfi_point_value(point, STENCIL_ID_ROWS, 1);
+    return rows >= 1 && rows <= MOST_ROWS;
+}
+
+static const wfi_constraint constraints[] = {
+    {"the stencil must be a box in three dimensions of a radius of 1 or 2, of which a work-item "
+     "has the sums of all planes in registers",
+     is_solid_box},
+    WFI_STENCIL_FITS,
+    {"rows must be between 1 and 4, since a work-item has their sums in registers", rows_fit},
+    WFI_STENCIL_FITS_DISPATCH};
+
+/* What a work-item reads of a row, and the tile of a plane, in vectors (stencil_march_shared.comp).
+ */
+typedef struct plane_tile {
+    double window, i, j;
+} plane_tile;
+
+static plane_tile tile_of(const wfi_point *point)
+{
+    const uint32_t width = wfi_stencil_width(point), radius = point->problem->stencil.radius,
+                   window = (width + 2 * radius + width - 1) / width,
+                   rows = wfi_point_value(point, STENCIL_ID_ROWS, 1);
+    uint32_t size[3];
+    wfi_stencil_group_size(point, size);
+    return (plane_tile){window, (double)size[0] + window - 1, (double)size[1] * rows + 2 * radius};
+}
+
+static double real_bytes(const wfi_point *point)
+{
+    return point->problem->type == WF_TYPE_F64 ? 8 : 4;
+}
+
+static uint64_t shared_bytes(const wfi_point *point)
+{
+    const plane_tile tile = tile_of(point);
+    const double planes = 2, width = wfi_stencil_width(point);
+    return (uint64_t)(planes * tile.i * tile.j * width * real_bytes(point));
+}
+
+/* Clocks that a scheduler issues for a subgroup: for an element of the tile its address, load,
+ * conversion and store, besides multiply-adds, and until a plane has been loaded where one subgroup
+ * is alone (H200, boxes of radius 2 in three types: by these the tiles chosen of 165 points of
+ * seven grids are 1 % behind the best, 6 % at most). */
+#define ELEMENT_ISSUE 12
+#define PLANE_WAIT 1000
+#define F64_ISSUE 2 /* of a multiply-add */
+#define SCHEDULERS 4 /* of a unit */
+
+/* Clocks of the unit that has the most work-groups, over all planes of its columns. */
+static double clocks_of(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const plane_tile tile = tile_of(point);
+    const uint32_t width = wfi_stencil_width(point);
+    const double march = fmin((double)wfi_stencil_tile_of(point).k, (double)p->nz);
+    uint32_t size[3];
+    wfi_stencil_group_size(point, size);
+    const double items = (double)size[0] * size[1],
+                 cells = width * (double)wfi_point_value(point, STENCIL_ID_ROWS, 1),
+                 adds = cells * wfi_stencil_taps(p) *
+                        (point->problem->type == WF_TYPE_F64 ? F64_ISSUE : 1),
+                 issue = adds + ELEMENT_ISSUE * tile.i * tile.j * width / items,
+                 groups = ceil(wfi_stencil_group_count(point) / wfi_units_of(point->caps)),
+                 subgroups = groups * items / point->caps->subgroup_size / SCHEDULERS;
+    return (march + 2.0 * p->radius) * fmax(issue * subgroups, issue + PLANE_WAIT);
+}
+
+/* The tile and the columns of the fewest clocks. */
+static void fit_tile(wfi_point *point)
+{
+    static const uint32_t marches[] = {4, 8, 16, 32, 64};
+    wfi_point best = *point;
+    double least = INFINITY;
+    for (uint32_t x = 8; x <= 32; x *= 2)
+        for (uint32_t y = 4; y <= 16; y *= 2)
+            for (size_t i = 0; i < WFI_COUNT(marches) && x * y >= 64 && x * y <= 256; i++) {
+                wfi_point_set(point, STENCIL_ID_LOCAL_X, x);
+                wfi_point_set(point, STENCIL_ID_LOCAL_Y, y);
+                wfi_point_set(point, STENCIL_ID_MARCH, marches[i]);
+                const double clocks =
+                    wfi_point_legal(point, NULL) ? clocks_of(point) : INFINITY;
+                if (clocks >= least)
+                    continue;
+                least = clocks;
+                best = *point;
+            }
+    *point = best;
+}
+
+#define UNTIMED 1e3 /* of other variants' cost: a search alone takes it */
+
+/* Faster than columns in registers where a cell has 124 neighbours (H200, 597x61x464 of f16 717 and
+ * 490 us, 38x297x111 of f64 266 and 176, 80x62x410 of f32 33.6 and 25.7) and slower where it has 26
+ * (145x452x246 of f32 72 and 95). On other kinds of devices nobody has timed it. */
+static double fit(wfi_point *point)
+{
+    const bool timed = wfi_stencil_goes_by_times(point) && wfi_stencil_has_fast_shared(point);
+    wfi_point_set(point, STENCIL_ID_ROWS, point->problem->type == WF_TYPE_F64 ? 2 : 1);
+    if (timed)
+        fit_tile(point);
+    return wfi_stencil_bytes(point) *
+           (timed && wfi_stencil_is_wide_box(point) ? 1.9 : UNTIMED);
+}
+
+/* Every work-group loads its tile of each plane, also those of its cells that lie beyond the grid,
+ * for which others stand. */
+static void traffic(const wfi_point *point, wfi_traffic *out)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const wfi_stencil_axes a = wfi_stencil_axes_of(p);
+    const plane_tile tile = tile_of(point);
+    const wfi_stencil_tile cells = wfi_stencil_tile_of(point);
+    const double width = wfi_stencil_width(point), nk = (double)a.nk,
+                 columns = ceil(nk / (double)cells.k),
+                 planes = (double)wfi_stencil_columns(point) * (nk + 2.0 * p->radius * columns),
+                 elements = tile.i * tile.j * width, real = real_bytes(point) * p->steps,
+                 size = (double)wf_type_size(point->problem->type) * p->steps;
+    uint32_t group[3];
+    wfi_stencil_group_size(point, group);
+    const double rows = wfi_point_value(point, STENCIL_ID_ROWS, 1) + 2.0 * p->radius,
+                 read = (double)group[0] * group[1] * rows * tile.window * width;
+    out->work_groups = wfi_stencil_group_count(point);
+    out->stored = size * (double)a.ni * (double)a.nj * nk;
+    out->requested = size * planes * elements + out->stored;
+    out->groups = size * wfi_stencil_cells_once(point) + out->stored;
+    out->shared = real * planes * (elements + read);
+}
+
+const wfi_variant wfi_stencil_march_shared = {
+    WFI_STENCIL_ROW(march_shared, parameters, constraints),
+    .summary = "boxes as march has them, with a tile of each plane in shared memory",
+    .source = "Micikevicius, 3D finite difference computation on GPUs (GPGPU-2, 2009)",
+    .traits = WFI_STENCIL_VECTORS,
+    .shared_bytes = shared_bytes,
+    .fit = fit,
+    .traffic = traffic,
+};
