@@ -23,8 +23,8 @@ const int TILE_VECTORS = LOCAL_X + WINDOW - 1;
 const int TILE_I = TILE_VECTORS * WIDTH, TILE_J = LOCAL_Y * ROWS + 2 * RADIUS;
 const int TILE = TILE_I * TILE_J, LOADS = (TILE + ITEMS - 1) / ITEMS;
 const int SUMS = ROWS * WIDTH; // of a plane
-// It has a name, since arrays whose lengths are two expressions have two types, which glslang copies
-// in part.
+// It has a name, since arrays whose lengths are two expressions have two types, and glslang copies
+// such an array in part.
 const int ALL_SUMS = SIDE * SUMS;
 
 // Two planes, so that one is stored while others still read the one before.

@@ -293,8 +293,8 @@ static void every_candidate_is_right(void **state)
     assert_true(points >= (test_quick() ? least : 30) && least > 0);
 }
 
-/* Boxes of both radii by tiles in shared memory, with work-groups, columns and rows drawn: tiles end
- * within vectors and rows, and rows are padded or not. */
+/* Boxes of radius 1 and 2 by tiles in shared memory, with work-groups, columns and rows drawn:
+ * tiles end within vectors and rows, and rows are padded or not. */
 static void tiles_of_boxes_are_right(void **state)
 {
     static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
