@@ -64,7 +64,7 @@ microsoft_tree() {
     # By a script, for ccache; a link to Clang would lose its name.
     printf '#!/bin/sh\nexec clang --driver-mode=cl "$@"\n' >"$tree/bin/clang-cl"
     chmod +x "$tree/bin/clang-cl"
-    libraries=$tree/usr/lib/x86_64-linux-gnu/wine/x86_64-windows
+    libraries=../usr/lib/x86_64-linux-gnu/wine/x86_64-windows # so that a checkout can be moved
     for name in kernel32 user32 gdi32 winspool shell32 ole32 oleaut32 uuid comdlg32 advapi32 \
         msvcrt oldnames; do
         from=$name

@@ -30,8 +30,6 @@ const int ALL_SUMS = SIDE * SUMS;
 // Two planes, so that one is stored while others still read the one before.
 shared LOADED_ACC tile[2 * TILE_VECTORS * TILE_J];
 
-int item; // of the work-group
-
 void load_plane(int k, uint cells[LOADS], out ACC coming[LOADS])
 {
     uint plane = uint(mapped(k, push.nk)) * push.plane;
@@ -69,7 +67,7 @@ void main()
     int end = min(first + MARCH, push.end);
     if (stopped())
         return;
-    item = int(gl_LocalInvocationIndex);
+    int item = int(gl_LocalInvocationIndex);
     int x = int(gl_LocalInvocationID.x), y = int(gl_LocalInvocationID.y) * ROWS;
     int i = tile_i + x * WIDTH, j = tile_j + y;
 

@@ -162,9 +162,9 @@ static void test_every_variant_of_stencils(void **state)
             wf_variant_info info;
             assert_int_equal(wf_family_variant(WF_FAMILY_STENCIL, i, &info), WF_SUCCESS);
             const wf_tuning tuning = {.size = sizeof tuning, .variant = info.name};
-            const bool tiles = strcmp(info.name, "march_shared") == 0, /* of boxes in 3D alone */
-                star = strncmp(info.name, "time", 4) == 0 || (!tiles && n % 2),
-                       solid = tiles || n < 3;
+            /* Of tiles in shared memory there are boxes in three dimensions alone. */
+            const bool tiles = strcmp(info.name, "march_shared") == 0, solid = tiles || n < 3;
+            const bool star = strncmp(info.name, "time", 4) == 0 || (!tiles && n % 2);
             const wf_stencil_params params = {
                 .size = sizeof params,
                 .nx = 44,
