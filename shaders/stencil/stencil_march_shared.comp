@@ -22,6 +22,7 @@ const int WINDOW = (WIDTH + 2 * RADIUS + WIDTH - 1) / WIDTH;
 const int TILE_VECTORS = LOCAL_X + WINDOW - 1;
 const int TILE_I = TILE_VECTORS * WIDTH, TILE_J = LOCAL_Y * ROWS + 2 * RADIUS;
 const int TILE = TILE_I * TILE_J, LOADS = (TILE + ITEMS - 1) / ITEMS;
+const int LAST_COLUMN = LOCAL_X * WIDTH + 2 * RADIUS - 1; // that anybody reads
 const int SUMS = ROWS * WIDTH; // of a plane
 // It has a name, since arrays whose lengths are two expressions have two types, and glslang copies
 // such an array in part.
@@ -67,16 +68,17 @@ void main()
     int end = min(first + MARCH, push.end);
     if (stopped())
         return;
-    int item = int(gl_LocalInvocationIndex);
+    uint item = gl_LocalInvocationIndex;
     int x = int(gl_LocalInvocationID.x), y = int(gl_LocalInvocationID.y) * ROWS;
     int i = tile_i + x * WIDTH, j = tile_j + y;
 
     uint cells[LOADS];
     [[unroll]] for (int n = 0; n < LOADS; n++) {
-        int at = min(item + n * ITEMS, TILE - 1);
-        int column = min(at % TILE_I, LOCAL_X * WIDTH + 2 * RADIUS - 1); // nobody reads those after
+        uint at = min(item + uint(n * ITEMS), uint(TILE - 1));
+        int row = int(at / uint(TILE_I));
+        int column = min(int(at % uint(TILE_I)), LAST_COLUMN);
         cells[n] = push.base_in + element(mapped(tile_i + column - RADIUS, push.ni),
-                                          mapped(tile_j + at / TILE_I - RADIUS, push.nj), 0);
+                                          mapped(tile_j + row - RADIUS, push.nj), 0);
     }
     ACC coming[LOADS], sums[ALL_SUMS];
     [[unroll]] for (int n = 0; n < ALL_SUMS; n++)
@@ -84,9 +86,11 @@ void main()
     load_plane(first - RADIUS, cells, coming);
     int half_at = 0;
     for (int k = first - RADIUS; k < end + RADIUS; k++) {
-        [[unroll]] for (int n = 0; n < LOADS; n++)
-            if (item + n * ITEMS < TILE)
-                tile[half_at + (item + n * ITEMS) / WIDTH][(item + n * ITEMS) % WIDTH] = coming[n];
+        [[unroll]] for (int n = 0; n < LOADS; n++) {
+            uint at = item + uint(n * ITEMS);
+            if (at < uint(TILE))
+                tile[uint(half_at) + at / WIDTH][at % WIDTH] = coming[n];
+        }
         barrier();
         load_plane(min(k + 1, end + RADIUS - 1), cells, coming);
         [[unroll]] for (int n = 0; n < (SIDE - 1) * SUMS; n++)

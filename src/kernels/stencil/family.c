@@ -3,9 +3,9 @@
 #include "kernels/families.h"
 #include "kernels/stencil/rows.h"
 
-static const wfi_variant *const variants[] = {&wfi_stencil_naive,  &wfi_stencil_march,
-                                              &wfi_stencil_vector, &wfi_stencil_march_shared,
-                                              &wfi_stencil_time,   &wfi_stencil_time_vector};
+static const wfi_variant *const variants[] = {&wfi_stencil_naive,       &wfi_stencil_march,
+                                              &wfi_stencil_vector,      &wfi_stencil_time,
+                                              &wfi_stencil_time_vector, &wfi_stencil_march_shared};
 
 const wfi_family wfi_family_stencil = {
     .name = "stencil",
