@@ -370,6 +370,37 @@ static void wide_boxes_have_tiles(void **state)
         gpu_forget(others[n]);
 }
 
+/* On processors columns have as many planes each, but for the last. */
+static void columns_of_processors_are_even(void **state)
+{
+    wf_device *device = card();
+    uint64_t random = 53;
+    int several = 0;
+    (void)state;
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    for (int driver = 0; driver < 2; driver++)
+        for (int i = 0; i < 200; i++) {
+            const uint64_t nx = wfi_random_log(&random, 16, 700),
+                           ny = wfi_random_log(&random, 16, 700),
+                           nz = i % 3 ? wfi_random_log(&random, 16, 700) : 0;
+            wfi_problem problem = star(types[i % 3], nx, ny, nz, 1);
+            problem.stencil.shape = i % 2 ? WF_STENCIL_BOX : WF_STENCIL_STAR;
+            device->caps.driver_id = driver ? VK_DRIVER_ID_MESA_LLVMPIPE : 0;
+            const wfi_point point = gpu_pick(device, &problem);
+            const uint64_t planes = nz ? nz : ny,
+                           march = wfi_point_value(&point, STENCIL_ID_MARCH, 1),
+                           columns = (planes + march - 1) / march;
+            if (strcmp(point.variant->name, "naive") == 0 || columns == 1)
+                continue;
+            several++;
+            if (columns * march - planes >= columns)
+                fail_msg("%ux%ux%u: columns of %u", (unsigned)nx, (unsigned)ny, (unsigned)nz,
+                         (unsigned)march);
+        }
+    assert_true(several > 50);
+    gpu_forget(device);
+}
+
 /* Several steps a pass are for stars of radius 1, on grids that give a device enough to do. */
 static void wide_or_small_stars_make_single_steps(void **state)
 {
@@ -462,6 +493,7 @@ int main(void)
         cmocka_unit_test(few_cells_of_wide_stars_have_a_work_item_each),
         cmocka_unit_test(rows_of_vectors_keep_lanes_busy),
         cmocka_unit_test(wide_boxes_have_tiles),
+        cmocka_unit_test(columns_of_processors_are_even),
         cmocka_unit_test(wide_or_small_stars_make_single_steps),
         cmocka_unit_test(small_grids_fill_large_devices),
     };
