@@ -36,4 +36,12 @@ static inline uint32_t wfi_log2(uint32_t power)
 /* How many elements an array has. */
 #define WFI_COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+/* The length of each of as few pieces of `count` as are no longer than `longest`, where all but the
+ * last are alike. */
+static inline uint64_t wfi_even_length(uint64_t count, uint64_t longest)
+{
+    const uint64_t pieces = (count + longest - 1) / longest;
+    return (count + pieces - 1) / pieces;
+}
+
 #endif

@@ -12,6 +12,7 @@
 #include "choose/store.h"
 #include "core/device.h"
 #include "himeno/himeno_ids.h"
+#include "kernels/families.h"
 #include "plan/family.h"
 #include "tool/cases/random.h"
 
@@ -259,6 +260,35 @@ static void other_variants_stay_at_their_grid(void **state)
     }
 }
 
+/* Of texels, which llvmpipe is given: columns have as many planes each, but for the last. */
+static void columns_of_texels_are_even(void **state)
+{
+    wf_device *device = gpu_large();
+    const wfi_family *family = wfi_family_get(WF_FAMILY_HIMENO);
+    uint64_t random = 59;
+    int several = 0;
+    (void)state;
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    device->caps.driver_id = VK_DRIVER_ID_MESA_LLVMPIPE;
+    for (int i = 0; i < 200; i++) {
+        const uint32_t nk = (uint32_t)wfi_random_log(&random, 16, 500);
+        const wfi_problem problem = grid_of((uint32_t)wfi_random_log(&random, 16, 500),
+                                            (uint32_t)wfi_random_log(&random, 16, 500), nk);
+        wfi_point point = {.caps = &device->caps,
+                           .problem = &problem,
+                           .variant = family->variants[wfi_variant_find(family, "texels")]};
+        wfi_point_defaults(&point);
+        point.variant->fit(&point);
+        const uint32_t march = wfi_point_value(&point, HIMENO_ID_MARCH, 1),
+                       columns = (nk - 2 + march - 1) / march;
+        several += columns > 1;
+        if (columns * march - (nk - 2) >= columns && columns > 1)
+            fail_msg("%u planes: columns of %u", nk - 2, march);
+    }
+    assert_true(several > 50);
+    gpu_forget(device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +299,7 @@ int main(void)
         cmocka_unit_test(rows_that_do_not_fit_are_passed_over),
         cmocka_unit_test(rows_do_not_cross_the_models_borders),
         cmocka_unit_test(other_variants_stay_at_their_grid),
+        cmocka_unit_test(columns_of_texels_are_even),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

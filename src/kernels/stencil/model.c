@@ -115,10 +115,9 @@ void wfi_stencil_fit_long_columns(wfi_point *point)
     /* Columns of as many planes each: llvmpipe gives each thread as many work-groups, the first of
      * them all to one, so that a thread would have the short columns (lavapipe, two threads,
      * 249x136x37, a box of radius 1: 18.5 ms by columns of 32 and 5 planes, 11.0 of 19 and 18). */
-    const uint64_t longest = wfi_point_value(point, STENCIL_ID_MARCH, 1),
-                   count = (planes + longest - 1) / longest;
-    if (count > 1)
-        wfi_point_set(point, STENCIL_ID_MARCH, (uint32_t)((planes + count - 1) / count));
+    const uint64_t longest = wfi_point_value(point, STENCIL_ID_MARCH, 1);
+    if (planes > longest)
+        wfi_point_set(point, STENCIL_ID_MARCH, (uint32_t)wfi_even_length(planes, longest));
 }
 
 bool wfi_stencil_has_fast_shared(const wfi_point *point)

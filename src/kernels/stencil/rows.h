@@ -126,7 +126,7 @@ uint32_t wfi_stencil_items_by_times(const wfi_point *point);
 /* Such work-groups, as wide as `most_x` where that leaves few work-items without a cell, and
  * columns of `march` planes, or of fewer while the device is not full. */
 void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march);
-/* Makes columns as long as leave a processor's threads enough of them, and as long as each other. */
+/* Makes columns as long as leave a processor's threads enough of them, all but the last alike. */
 void wfi_stencil_fit_long_columns(wfi_point *point);
 /* A box of a radius over 1 on a GPU. */
 bool wfi_stencil_is_wide_box(const wfi_point *point);
