@@ -10,7 +10,7 @@
 wf_result wfi_stencil_add_coefficients(wf_plan *plan, const wfi_point *point, const double *values)
 {
     const uint32_t taps = wfi_stencil_taps(&point->problem->stencil);
-    const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4;
+    const uint64_t real = wfi_stencil_real_bytes(point);
     const wfi_binding_spec given = {"coefficients", WFI_READS, (taps + 1) * real};
     uint32_t index = 0;
     if (point->problem->stencil.stoppable)

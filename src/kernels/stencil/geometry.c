@@ -12,6 +12,11 @@ void wfi_stencil_group_size(const wfi_point *point, uint32_t size[3])
     size[2] = wfi_point_value(point, STENCIL_ID_LOCAL_Z, 1);
 }
 
+uint64_t wfi_stencil_real_bytes(const wfi_point *point)
+{
+    return point->problem->type == WF_TYPE_F64 ? 8 : 4;
+}
+
 uint32_t wfi_stencil_width(const wfi_point *point)
 {
     const wf_type type = point->problem->type;

@@ -112,9 +112,10 @@ void wfi_stencil_fit_long_columns(wfi_point *point)
         wfi_point_set(point, STENCIL_ID_MARCH, march);
     while (wfi_stencil_columns(point) * ((planes + march - 1) / march) < profile->least_groups &&
            (march /= 2) >= SHORTEST_LONG_COLUMNS);
-    /* Columns of as many planes each: llvmpipe gives each thread as many work-groups, the first of
-     * them all to one, so that a thread would have the short columns (lavapipe, two threads,
-     * 249x136x37, a box of radius 1: 18.5 ms by columns of 32 and 5 planes, 11.0 of 19 and 18). */
+    /* Several columns get as many planes each: llvmpipe gives each thread as many work-groups, the
+     * first of them all to one thread, and another would have the short columns alone (lavapipe,
+     * two threads, 249x136x37, a box of radius 1: 18.5 ms by columns of 32 and 5 planes, 11.0 by 19
+     * and 18). One column keeps its length, so that grids share a kernel. */
     const uint64_t longest = wfi_point_value(point, STENCIL_ID_MARCH, 1);
     if (planes > longest)
         wfi_point_set(point, STENCIL_ID_MARCH, (uint32_t)wfi_even_length(planes, longest));

@@ -103,6 +103,8 @@ bool wfi_stencil_tile_outlasts_steps(const wfi_point *point);
 /* ------------------------------------------------------------------------------------- geometry */
 
 void wfi_stencil_group_size(const wfi_point *point, uint32_t size[3]);
+/* Bytes of an element of the type that is computed with: f16 is computed in f32. */
+uint64_t wfi_stencil_real_bytes(const wfi_point *point);
 /* Of a dispatch over the whole grid; 0: no tile is left. */
 double wfi_stencil_group_count(const wfi_point *point);
 /* wfi_variant.access */

@@ -78,8 +78,7 @@ static wfi_slot window(const wfi_point *point, const wfi_stencil_place *where, u
 static void bind_coefficients(const wfi_point *point, wfi_step *step)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4,
-                   bytes = wfi_stencil_taps(p) * real;
+    const uint64_t real = wfi_stencil_real_bytes(point), bytes = wfi_stencil_taps(p) * real;
     const wfi_slot_kind kind = p->stoppable ? WFI_SLOT_BINDING : WFI_SLOT_OWN;
     const uint32_t index = p->stoppable ? WFI_STENCIL_COEFFICIENTS : 0;
     step->slots[2] = (wfi_slot){kind, index, 0, bytes + (p->stoppable ? real : 0)};

@@ -59,8 +59,9 @@ static double fit(wfi_point *point)
         wfi_point_set(point, HIMENO_ID_LOCAL_Y, y /= 2);
     while (march > 8 && groups_of(point) < 16)
         wfi_point_set(point, HIMENO_ID_MARCH, march /= 2);
-    /* As stencils' columns (wfi_stencil_fit_long_columns): 132x64x100 on two threads 4.4 ms by
-     * columns of 32, 32, 32 and 2 planes, 3.4 of 25, 25, 25 and 23. */
+    /* Columns get as many planes each, for the reason that wfi_stencil_fit_long_columns tells: on
+     * two threads 132x64x100 takes 4.4 ms by columns of 32, 32, 32 and 2 planes, 3.4 by 25, 25, 25
+     * and 23. */
     const uint64_t planes = point->problem->himeno.nk - UINT64_C(2);
     if (planes > march)
         wfi_point_set(point, HIMENO_ID_MARCH, (uint32_t)wfi_even_length(planes, march));

@@ -50,16 +50,11 @@ static plane_tile tile_of(const wfi_point *point)
     return (plane_tile){window, (double)size[0] + window - 1, (double)size[1] * rows + 2 * radius};
 }
 
-static double real_bytes(const wfi_point *point)
-{
-    return point->problem->type == WF_TYPE_F64 ? 8 : 4;
-}
-
 static uint64_t shared_bytes(const wfi_point *point)
 {
     const plane_tile tile = tile_of(point);
     const double planes = 2, width = wfi_stencil_width(point);
-    return (uint64_t)(planes * tile.i * tile.j * width * real_bytes(point));
+    return (uint64_t)(planes * tile.i * tile.j * width) * wfi_stencil_real_bytes(point);
 }
 
 /* Clocks that a scheduler issues for a subgroup: for an element of the tile its address, load,
@@ -136,7 +131,8 @@ static void traffic(const wfi_point *point, wfi_traffic *out)
     const double width = wfi_stencil_width(point), nk = (double)a.nk,
                  columns = ceil(nk / (double)cells.k),
                  planes = (double)wfi_stencil_columns(point) * (nk + 2.0 * p->radius * columns),
-                 elements = tile.i * tile.j * width, real = real_bytes(point) * p->steps,
+                 elements = tile.i * tile.j * width,
+                 real = (double)wfi_stencil_real_bytes(point) * p->steps,
                  size = (double)wf_type_size(point->problem->type) * p->steps;
     uint32_t group[3];
     wfi_stencil_group_size(point, group);

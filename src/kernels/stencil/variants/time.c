@@ -21,7 +21,7 @@ static uint64_t shared_bytes(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
     const uint64_t radius_j = p->dimensions == 2 ? 0 : p->radius;
-    const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4;
+    const uint64_t real = wfi_stencil_real_bytes(point);
     uint32_t size[3];
     wfi_stencil_group_size(point, size);
     const uint64_t plane =

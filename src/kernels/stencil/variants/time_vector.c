@@ -45,7 +45,7 @@ static const wfi_constraint constraints[] = {
  * block and what lies between them of its first and last row. */
 static uint64_t shared_bytes(const wfi_point *point)
 {
-    const uint64_t real = point->problem->type == WF_TYPE_F64 ? 8 : 4;
+    const uint64_t real = wfi_stencil_real_bytes(point);
     const uint64_t rows = wfi_point_value(point, STENCIL_ID_ROWS, 1),
                    middle = wfi_stencil_width(point) - 2;
     const uint64_t levels = (uint64_t)wfi_point_value(point, STENCIL_ID_STEPS, 1) *
