@@ -139,7 +139,7 @@ double wfi_himeno_fit_step(wfi_point *point);
 #define WFI_HIMENO_LARGE_CELLS 1e8
 /* Bytes of all arrays that caches of large GPUs hold. */
 #define WFI_HIMENO_CACHED_BYTES 42e6
-#define WFI_HIMENO_ITEM_REGISTERS 64 /* of columns and of `time`, as compilers tell them */
+#define WFI_HIMENO_ITEM_REGISTERS 64 /* of columns, as compilers tell them */
 /* Whether every other pass had better run from the last plane to the first, so that it begins with
  * what caches still hold: they must not hold all, and one wave of work-groups has no order. */
 bool wfi_himeno_goes_back(const wfi_point *point);
@@ -151,6 +151,10 @@ void wfi_himeno_fit_pad(wfi_point *point, uint32_t least);
 /* Time of an iteration of `time` at the point's values, over that of an iteration a pass, by what
  * both move (pass_time.c). */
 double wfi_himeno_pass_time(const wfi_point *point);
+/* Sets a work-group of so many work-items with `width` cells along i each. Along i it has those of
+ * a row, `most_x` at most, and half as many down to `least_x` where a tenth fewer then cover rows. */
+void wfi_himeno_fit_group(wfi_point *point, uint32_t width, uint32_t most_x, uint32_t least_x,
+                          uint32_t items);
 /* Sets work-groups and columns of a variant that marches with `width` cells along i a work-item. */
 void wfi_himeno_fit_columns(wfi_point *point, uint32_t width);
 
