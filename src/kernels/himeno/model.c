@@ -53,6 +53,15 @@ static void fit_column_pad(wfi_point *point, uint32_t width)
         wfi_himeno_fit_pad(point, width);
 }
 
+#define CACHE_BYTES 50e6 /* an H100's, and about an H200's */
+
+bool wfi_himeno_is_beyond_caches(const wfi_point *point)
+{
+    return wfi_himeno_profile_of(point->caps)->caches_planes &&
+           wfi_himeno_inner_cells(point->problem) < WFI_HIMENO_SMALL_CELLS &&
+           wfi_himeno_least_bytes(point->problem) > CACHE_BYTES;
+}
+
 static bool is_cached(const wfi_point *point)
 {
     return wfi_himeno_least_bytes(point->problem) <= WFI_HIMENO_CACHED_BYTES;
@@ -119,7 +128,9 @@ void wfi_himeno_fit_columns(wfi_point *point, uint32_t width)
     const wfi_himeno_grid grid = cells < WFI_HIMENO_SMALL_CELLS   ? WFI_HIMENO_SMALL
                                  : cells > WFI_HIMENO_LARGE_CELLS ? WFI_HIMENO_LARGE
                                                                   : WFI_HIMENO_MIDDLE;
-    const wfi_himeno_columns *c = &profile->columns[grid];
+    /* Of such grids an H200's columns are fastest as those of middle ones (bench/notes/himeno.md). */
+    const wfi_himeno_columns *c =
+        &profile->columns[wfi_himeno_is_beyond_caches(point) ? WFI_HIMENO_MIDDLE : grid];
     const uint32_t most = point->caps->max_invocations, items = most < c->items ? most : c->items;
     const bool narrows = profile->dispatch_gaps && grid == WFI_HIMENO_SMALL;
     wfi_himeno_fit_group(point, width, c->width, narrows ? NARROWEST_CELLS / width : c->width,

@@ -8,21 +8,48 @@ static const wfi_parameter parameters[] = {WFI_HIMENO_LOCAL_X(32),   WFI_HIMENO_
 
 static const wfi_constraint constraints[] = {WFI_HIMENO_FITS, WFI_HIMENO_SHORT_SUBGROUPS};
 
-/* Work-items of a compute unit: with more of them columns are faster. Of 17 grids of up to 500,000
- * cells on an H200 (bench/notes/himeno.md#few-items). */
+/* Work-items of a compute unit: with more of them columns are faster where caches hold the arrays.
+ * Of 17 grids of up to 500,000 cells on an H200 (bench/notes/himeno.md#few-items). */
 #define FEW_ITEMS 3400
 
-static bool has_few_items(const wfi_point *point)
+static bool has_few_items(const wfi_point *point, const uint32_t groups[3], const uint32_t size[3])
 {
-    uint32_t groups[3], size[3];
-    wfi_himeno_groups(point, (uint32_t)point->problem->himeno.nk - 2, groups);
-    wfi_himeno_group_size(point, size);
     const double items = (double)size[0] * size[1] * size[2];
     return items * groups[0] * groups[1] * groups[2] <= FEW_ITEMS * wfi_units_of(point->caps);
 }
 
-/* Of the variants that make one iteration a pass the fastest on tiny grids and with few
- * work-items. */
+/* Beyond caches columns are slower than work-groups of which so many work-items have a cell. */
+#define LEAST_BUSY 0.8
+
+/* Whether the variant is faster than columns on a grid that is not tiny. */
+static bool outruns_columns(const wfi_point *point)
+{
+    const wfi_himeno_problem *p = &point->problem->himeno;
+    uint32_t groups[3], size[3];
+    wfi_himeno_groups(point, (uint32_t)p->nk - 2, groups);
+    wfi_himeno_group_size(point, size);
+    const double covered = (double)groups[0] * size[0] * groups[1] * size[1];
+    return has_few_items(point, groups, size) ||
+           (wfi_himeno_is_beyond_caches(point) &&
+            (p->ni - 2.0) * (p->nj - 2.0) >= LEAST_BUSY * covered);
+}
+
+static void fit_group(wfi_point *point, bool tiny)
+{
+    const uint64_t rows = point->problem->himeno.nj - 2;
+    const bool large = point->caps->max_invocations >= 256;
+    if (tiny && large) {
+        wfi_himeno_fit_group(point, 1, 64, 32, 256);
+        return;
+    }
+    /* Of eight rows beyond caches, but where four cover a tenth fewer. */
+    const bool tall = large && wfi_himeno_is_beyond_caches(point) &&
+                      10 * wfi_round_up(rows, 4) > 9 * wfi_round_up(rows, 8);
+    wfi_himeno_fit_group(point, 1, 32, 32, tall ? 256 : 128);
+}
+
+/* Of the variants that make one iteration a pass the fastest on tiny grids, with few work-items,
+ * and where caches do not hold the arrays. */
 static double fit(wfi_point *point)
 {
     const wfi_himeno_profile *profile = wfi_himeno_profile_of(point->caps);
@@ -31,15 +58,13 @@ static double fit(wfi_point *point)
     wfi_point_set(point, HIMENO_ID_PAD, profile->pad);
     wfi_point_set(point, HIMENO_ID_INTERLEAVE,
                   tiny ? profile->interleave_tiny : profile->interleave);
+    if (profile->dispatch_gaps)
+        fit_group(point, tiny);
     wfi_point_set(point, HIMENO_ID_REVERSE, wfi_himeno_goes_back(point));
-    if (profile->dispatch_gaps && tiny && point->caps->max_invocations >= 256)
-        wfi_himeno_fit_group(point, 1, 64, 32, 256);
-    else if (profile->dispatch_gaps)
-        wfi_himeno_fit_group(point, 1, 32, 32, 128);
-    return wfi_himeno_least_bytes(point->problem) * (tiny ? times->subgroup_sum_tiny
-                                                     : has_few_items(point)
-                                                         ? times->subgroup_sum_few
-                                                         : times->subgroup_sum);
+    const double time = tiny                     ? times->subgroup_sum_tiny
+                        : outruns_columns(point) ? times->subgroup_sum_small
+                                                 : times->subgroup_sum;
+    return wfi_himeno_least_bytes(point->problem) * time;
 }
 
 const wfi_variant wfi_himeno_subgroup_sum = {
