@@ -231,6 +231,51 @@ static void wide_stars_load_cell_by_cell(void **state)
     gpu_forget(device);
 }
 
+/* Single steps, us of all by what is taken and by what was taken before (H200,
+ * bench/notes/stencil.md#rows-of-one-group); the fourth and the last but one stayed. */
+static void single_steps_that_were_measured(void **state)
+{
+    static const struct {
+        wf_type type;
+        uint64_t nx, ny, nz;
+        wf_stencil_shape shape;
+        uint32_t radius;
+        wf_border border;
+        const char *variant;
+        uint32_t x, y, march;
+    } cases[] = {
+        /* 7.5 and 9.1; 17.7 and 20.1; 8.6 and 9.1; 42.5, by columns of four 44.5 */
+        {WF_TYPE_F32, 161, 2717, 0, WF_STENCIL_STAR, 1, WF_BORDER_NEUMANN, "march", 256, 1, 4},
+        {WF_TYPE_F32, 1539, 340, 0, WF_STENCIL_STAR, 2, WF_BORDER_PERIODIC, "march", 128, 1, 4},
+        {WF_TYPE_F64, 83, 5416, 0, WF_STENCIL_STAR, 1, WF_BORDER_NEUMANN, "march", 128, 1, 4},
+        {WF_TYPE_F64, 65, 13636, 0, WF_STENCIL_STAR, 1, WF_BORDER_DIRICHLET, "march", 128, 1, 8},
+        /* 67.8 and 86.9; 5.3 and 7.5; 33.6 and 49.7 */
+        {WF_TYPE_F64, 268, 5198, 0, WF_STENCIL_BOX, 2, WF_BORDER_DIRICHLET, "vector", 256, 1, 8},
+        {WF_TYPE_F16, 142, 3163, 0, WF_STENCIL_STAR, 4, WF_BORDER_PERIODIC, "march", 256, 1, 4},
+        {WF_TYPE_F16, 145, 1565, 0, WF_STENCIL_STAR, 4, WF_BORDER_PERIODIC, "march", 256, 1, 4},
+        /* 67.1 and 77.4; 157 by `march`, 174 by `vector`; 154 and 208 */
+        {WF_TYPE_F16, 275, 23, 558, WF_STENCIL_STAR, 3, WF_BORDER_DIRICHLET, "vector", 16, 8, 8},
+        {WF_TYPE_F16, 257, 21, 706, WF_STENCIL_STAR, 3, WF_BORDER_PERIODIC, "march", 32, 4, 8},
+        {WF_TYPE_F16, 255, 913, 48, WF_STENCIL_STAR, 3, WF_BORDER_DIRICHLET, "vector", 16, 8, 16}};
+    wf_device *device = gpu_nvidia();
+    (void)state;
+    device->caps.f16_storage = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        wfi_problem problem = star(cases[i].type, cases[i].nx, cases[i].ny, cases[i].nz, 1);
+        problem.stencil.shape = cases[i].shape;
+        problem.stencil.radius = cases[i].radius;
+        problem.stencil.border = cases[i].border;
+        const wfi_point point = gpu_pick(device, &problem);
+        const uint32_t x = wfi_point_value(&point, STENCIL_ID_LOCAL_X, 1),
+                       y = wfi_point_value(&point, STENCIL_ID_LOCAL_Y, 1),
+                       march = wfi_point_value(&point, STENCIL_ID_MARCH, 1);
+        if (strcmp(point.variant->name, cases[i].variant) != 0 || x != cases[i].x ||
+            y != cases[i].y || march != cases[i].march)
+            fail_msg("case %u: %s %ux%u, march %u", (unsigned)i, point.variant->name, x, y, march);
+    }
+    gpu_forget(device);
+}
+
 /* What an H200 was faster with than with what was taken before (bench/notes/stencil.md#lost-most),
  * and three that stayed. */
 static void steps_that_were_measured(void **state)
@@ -489,6 +534,7 @@ int main(void)
         cmocka_unit_test(times_of_points_are_those_of_fit),
         cmocka_unit_test(narrow_rows_keep_lanes_busy),
         cmocka_unit_test(wide_stars_load_cell_by_cell),
+        cmocka_unit_test(single_steps_that_were_measured),
         cmocka_unit_test(steps_that_were_measured),
         cmocka_unit_test(few_cells_of_wide_stars_have_a_work_item_each),
         cmocka_unit_test(rows_of_vectors_keep_lanes_busy),

@@ -24,18 +24,21 @@ void wfi_stencil_fit_group(wfi_point *point, uint32_t items, uint32_t most_x)
                   a.flat ? 1 : wfi_power_at_least(a.nj, x < 8 ? items / 8 : items / x));
 }
 
+bool wfi_stencil_has_items(const wfi_point *point, uint32_t unit_items)
+{
+    const double groups = wfi_stencil_group_count(point);
+    uint32_t size[3];
+    wfi_stencil_group_size(point, size);
+    const double busy = groups * size[0] * size[1] * size[2];
+    return busy >= unit_items * (double)wfi_units_of(point->caps);
+}
+
 /* Whether the point's work-groups give every compute unit what it should have at least to do. */
 static bool fills_device(const wfi_point *point)
 {
-    const wf_caps *caps = point->caps;
-    const uint32_t unit_items = wfi_stencil_profile_of(caps)->unit_items;
-    const double groups = wfi_stencil_group_count(point);
-    uint32_t size[3];
-    if (unit_items == 0 || groups == 0)
-        return true;
-    wfi_stencil_group_size(point, size);
-    const double busy = groups * size[0] * size[1] * size[2];
-    return busy >= unit_items * (double)wfi_units_of(caps);
+    const uint32_t unit_items = wfi_stencil_profile_of(point->caps)->unit_items;
+    return unit_items == 0 || wfi_stencil_group_count(point) == 0 ||
+           wfi_stencil_has_items(point, unit_items);
 }
 
 /* Each column of theirs loads `radius` planes more on either side (H200, 82x32x49 of radius 2:
@@ -81,18 +84,30 @@ uint32_t wfi_stencil_items_by_times(const wfi_point *point)
     return star && many && wfi_stencil_goes_by_times(point) ? 2 * ITEMS_BY_TIMES : ITEMS_BY_TIMES;
 }
 
+/* Work-items of work-groups of `items`, x of them along a row, that cover a plane. */
+static uint64_t covering_items(uint64_t row, uint64_t rows, uint32_t x, uint32_t items)
+{
+    return wfi_round_up(row, x) * wfi_round_up(rows, wfi_power_at_least(rows, items / x));
+}
+
 void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march)
 {
     const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
-    const uint32_t width = wfi_stencil_width(point), items = wfi_stencil_items_by_times(point);
+    const uint32_t width = wfi_stencil_width(point);
     const uint64_t row = (a.ni + width - 1) / width;
+    /* In two dimensions one work-group has the row where it can, so that no halo is loaded twice
+     * (H200, 161x2717, a star of radius 1: 4.0 us by groups of 128 and columns of 4, 3.7 by 256;
+     * 268x5198 of f64, a box of radius 2: 12.4 and 9.7 by columns of 8). */
+    const bool spans = a.flat && row > ITEMS_BY_TIMES && row <= 2 * ITEMS_BY_TIMES;
+    const uint32_t items = spans ? 2 * ITEMS_BY_TIMES : wfi_stencil_items_by_times(point);
     wfi_stencil_fit_group(point, items, most_x);
     uint32_t x = wfi_point_value(point, STENCIL_ID_LOCAL_X, 1);
-    /* Half as wide where a tenth fewer work-items then cover a row, down to two sectors of a cache,
-     * since a row begins anywhere (H100, 65x194x150, a box of radius 1: 67.6 us by groups of 8x16,
-     * 51.2 by 16x4). */
+    /* Half as wide and twice as tall where a tenth fewer work-items then cover a plane, down to two
+     * sectors of a cache, since a row begins anywhere (H100, 65x194x150, a box of radius 1: 67.6 us
+     * by groups of 8x16, 51.2 by 16x4; H200, 275x23x558 of f16, a star of radius 3: 27.8 us a step
+     * by 8x16, 21.7 by 16x8). */
     while (!a.flat && x > 8 && x * width > 16 &&
-           10 * wfi_round_up(row, x / 2) <= 9 * wfi_round_up(row, x))
+           10 * covering_items(row, a.nj, x / 2, items) <= 9 * covering_items(row, a.nj, x, items))
         x /= 2;
     if (!a.flat)
         wfi_stencil_fit_group(point, items, x);

@@ -132,6 +132,8 @@ void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march)
 void wfi_stencil_fit_long_columns(wfi_point *point);
 /* A box of a radius over 1 on a GPU. */
 bool wfi_stencil_is_wide_box(const wfi_point *point);
+/* Whether the point's work-groups give every compute unit so many work-items. */
+bool wfi_stencil_has_items(const wfi_point *point, uint32_t unit_items);
 /* Halves the columns while the device is not full. */
 void wfi_stencil_shorten_columns(wfi_point *point);
 /* Whether several steps a pass can pay: shared memory is faster than caches. */
