@@ -27,6 +27,14 @@ const int SUMS = ROWS * WIDTH; // of a plane
 // It has a name, since arrays whose lengths are two expressions have two types, and glslang copies
 // such an array in part.
 const int ALL_SUMS = SIDE * SUMS;
+// A work-item's own cells of the planes that it adds up, which fixed ones keep: a load of them would
+// be waited for by the whole work-group. With as many numbers of f64 NVIDIA's compiler keeps arrays
+// in memory (bench/notes/stencil.md#own-cells), so that these are loaded.
+#ifndef WF_TYPE_F64
+#define KEEPS_OWN
+const int OWN_PLANES = BORDER == STENCIL_DIRICHLET ? RADIUS + 1 : 1;
+const int OWN = OWN_PLANES * SUMS;
+#endif
 
 // Two planes, so that one is stored while others still read the one before.
 shared LOADED_ACC tile[2 * TILE_VECTORS * TILE_J];
@@ -38,7 +46,11 @@ void load_plane(int k, uint cells[LOADS], out ACC coming[LOADS])
         coming[n] = ACC(values_in[cells[n] + plane]);
 }
 
+#ifdef KEEPS_OWN
+void store_cells(ACC sums[ALL_SUMS], ACC own[OWN], int i, int j, int k)
+#else
 void store_cells(ACC sums[ALL_SUMS], int i, int j, int k)
+#endif
 {
     [[unroll]] for (int r = 0; r < ROWS; r++) {
         if (j + r >= end_j())
@@ -48,7 +60,11 @@ void store_cells(ACC sums[ALL_SUMS], int i, int j, int k)
         [[unroll]] for (int n = 0; n < WIDTH; n++) {
             cells[n] = rounded(sums[r * WIDTH + n]);
             if (i + n < push.ni && fixed_cell(i + n, j + r, k))
+#ifdef KEEPS_OWN
+                cells[n] = own[r * WIDTH + n];
+#else
                 cells[n] = load(i + n, j + r, k);
+#endif
         }
         if (EVEN != 0 && ALIGNED != 0) {
             loaded_out[at / WIDTH] = narrowed(cells);
@@ -83,6 +99,11 @@ void main()
     ACC coming[LOADS], sums[ALL_SUMS];
     [[unroll]] for (int n = 0; n < ALL_SUMS; n++)
         sums[n] = ACC(0);
+#ifdef KEEPS_OWN
+    ACC own[OWN];
+    [[unroll]] for (int n = 0; n < OWN; n++)
+        own[n] = ACC(0);
+#endif
     load_plane(first - RADIUS, cells, coming);
     int half_at = 0;
     for (int k = first - RADIUS; k < end + RADIUS; k++) {
@@ -97,6 +118,10 @@ void main()
             sums[n] = sums[n + SUMS];
         [[unroll]] for (int n = (SIDE - 1) * SUMS; n < ALL_SUMS; n++)
             sums[n] = ACC(0);
+#ifdef KEEPS_OWN
+        [[unroll]] for (int n = 0; n < OWN - SUMS; n++)
+            own[n] = own[n + SUMS];
+#endif
         [[unroll]] for (int dj = 0; dj < ROWS + 2 * RADIUS; dj++) {
             ACC window[WINDOW * WIDTH];
             [[unroll]] for (int q = 0; q < WINDOW; q++) {
@@ -107,6 +132,11 @@ void main()
             [[unroll]] for (int r = 0; r < ROWS; r++) {
                 if (dj < r || dj - r >= SIDE)
                     continue;
+#ifdef KEEPS_OWN
+                [[unroll]] for (int n = 0; n < WIDTH; n++)
+                    if (dj - r == RADIUS)
+                        own[OWN - SUMS + r * WIDTH + n] = window[RADIUS + n];
+#endif
                 [[unroll]] for (int di = 0; di < SIDE; di++)
                     [[unroll]] for (int s = 0; s < SIDE; s++)
                         [[unroll]] for (int n = 0; n < WIDTH; n++) {
@@ -119,6 +149,10 @@ void main()
         }
         half_at = TILE_VECTORS * TILE_J - half_at;
         if (k - RADIUS >= first && i < end_i())
+#ifdef KEEPS_OWN
+            store_cells(sums, own, i, j, k - RADIUS);
+#else
             store_cells(sums, i, j, k - RADIUS);
+#endif
     }
 }

@@ -58,15 +58,17 @@ static uint64_t shared_bytes(const wfi_point *point)
 }
 
 /* Clocks that a scheduler issues for a subgroup: for an element of the tile its address, load,
- * conversion and store, besides multiply-adds, and until a plane has been loaded where one subgroup
- * is alone (H200, boxes of radius 2 in three types: by these the tiles chosen of 189 points of
- * seven grids are 1 % behind the best, 6 % at most). */
-#define ELEMENT_ISSUE 12
-#define PLANE_WAIT 1000
+ * conversion and store, besides multiply-adds; what a work-group waits for at each plane, and before
+ * its first and after its last. Fitted to 164 points of 44 grids of radius 2 on an H200, 39 of
+ * them of f32 (root mean square of the logarithm 9 %, bench/notes/stencil.md#own-cells). */
+#define ELEMENT_ISSUE 42
+#define PLANE_WAIT 290
+#define START 3400
 #define F64_ISSUE 2  /* of a multiply-add */
 #define SCHEDULERS 4 /* of a unit */
 
-/* Clocks of the unit that has the most work-groups, over all planes of its columns. */
+/* Clocks of the unit that has the most work-groups, over all planes of its columns: what its
+ * subgroups issue hides most of what one work-group waits for. */
 static double clocks_of(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
@@ -81,14 +83,16 @@ static double clocks_of(const wfi_point *point)
                         (point->problem->type == WF_TYPE_F64 ? F64_ISSUE : 1),
                  issue = adds + ELEMENT_ISSUE * tile.i * tile.j * width / items,
                  groups = ceil(wfi_stencil_group_count(point) / wfi_units_of(point->caps)),
-                 subgroups = groups * items / point->caps->subgroup_size / SCHEDULERS;
-    return (march + 2.0 * p->radius) * fmax(issue * subgroups, issue + PLANE_WAIT);
+                 subgroups = items / point->caps->subgroup_size / SCHEDULERS;
+    const double plane = hypot(issue * groups * subgroups, issue * fmax(subgroups, 1) + PLANE_WAIT);
+    return START + (march + 2.0 * p->radius) * plane;
 }
 
-/* The tile and the columns of the fewest clocks. */
+/* The tile and the columns, of as many planes each, of the fewest clocks. */
 static void fit_tile(wfi_point *point)
 {
     static const uint32_t marches[] = {4, 8, 16, 32, 64};
+    const uint64_t planes = point->problem->stencil.nz;
     wfi_point best = *point;
     double least = INFINITY;
     for (uint32_t x = 8; x <= 32; x *= 2)
@@ -96,7 +100,9 @@ static void fit_tile(wfi_point *point)
             for (size_t i = 0; i < WFI_COUNT(marches) && x * y >= 64 && x * y <= 256; i++) {
                 wfi_point_set(point, STENCIL_ID_LOCAL_X, x);
                 wfi_point_set(point, STENCIL_ID_LOCAL_Y, y);
-                wfi_point_set(point, STENCIL_ID_MARCH, marches[i]);
+                wfi_point_set(point, STENCIL_ID_MARCH,
+                              planes > marches[i] ? (uint32_t)wfi_even_length(planes, marches[i])
+                                                  : marches[i]);
                 const double clocks = wfi_point_legal(point, NULL) ? clocks_of(point) : INFINITY;
                 if (clocks >= least)
                     continue;
