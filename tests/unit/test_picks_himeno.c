@@ -151,9 +151,9 @@ static void grids_that_caches_hold(void **state)
 }
 
 /* Likewise: 98x35x447 20.8, by `time` 24.1; 377x20x172 16.9, by columns 20.5; 331x133x24 14.1, by
- * columns 17.8 and by groups of 32x4 14.3; 21x680x98 23.9, by `subgroup_sum` 30.2; 713x26x45 9.4, by
+ * columns 17.8, by groups of 32x4 14.3; 21x680x98 23.9, by `subgroup_sum` 30.2; 713x26x45 9.4, by
  * `time` 10.2. By `time` 43x556x50 18.7, in single iterations 20.1; 268x17x649 32.7 and 38.7;
- * 341x104x72 27.8, by columns of 64 and 6 planes 46.7; 169x325x78 42.0, by 64 and 12 planes 56.5. */
+ * 341x104x72 27.8, by columns of 64 and 6 planes 46.7; 169x325x78 42.0, by 64 and 12 56.5. */
 static void grids_near_and_beyond_caches(void **state)
 {
     static const measured cases[] = {

@@ -111,7 +111,7 @@ void wfi_himeno_fit_group(wfi_point *point, uint32_t width, uint32_t most_x, uin
     const wfi_himeno_problem *p = &point->problem->himeno;
     const uint64_t row = (p->ni - 2 + width - 1) / width;
     uint32_t x = wfi_power_at_least(row, most_x);
-    while (x > least_x && 10 * wfi_round_up(row, x / 2) <= 9 * wfi_round_up(row, x))
+    while (x > 1 && x > least_x && 10 * wfi_round_up(row, x / 2) <= 9 * wfi_round_up(row, x))
         x /= 2;
     wfi_point_set(point, HIMENO_ID_LOCAL_X, x);
     wfi_point_set(point, HIMENO_ID_LOCAL_Y, wfi_power_at_least(p->nj - 2, items / x));
@@ -128,7 +128,8 @@ void wfi_himeno_fit_columns(wfi_point *point, uint32_t width)
     const wfi_himeno_grid grid = cells < WFI_HIMENO_SMALL_CELLS   ? WFI_HIMENO_SMALL
                                  : cells > WFI_HIMENO_LARGE_CELLS ? WFI_HIMENO_LARGE
                                                                   : WFI_HIMENO_MIDDLE;
-    /* Of such grids an H200's columns are fastest as those of middle ones (bench/notes/himeno.md). */
+    /* Their columns are an H200's fastest as those of middle grids are
+     * (bench/notes/himeno.md#rounds). */
     const wfi_himeno_columns *c =
         &profile->columns[wfi_himeno_is_beyond_caches(point) ? WFI_HIMENO_MIDDLE : grid];
     const uint32_t most = point->caps->max_invocations, items = most < c->items ? most : c->items;

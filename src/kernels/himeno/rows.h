@@ -154,7 +154,8 @@ void wfi_himeno_fit_pad(wfi_point *point, uint32_t least);
  * both move (pass_time.c). */
 double wfi_himeno_pass_time(const wfi_point *point);
 /* Sets a work-group of so many work-items with `width` cells along i each. Along i it has those of
- * a row, `most_x` at most, and half as many down to `least_x` where a tenth fewer then cover rows. */
+ * a row, `most_x` at most, and half as many down to `least_x` where a tenth fewer then cover
+ * rows. */
 void wfi_himeno_fit_group(wfi_point *point, uint32_t width, uint32_t most_x, uint32_t least_x,
                           uint32_t items);
 /* Sets work-groups and columns of a variant that marches with `width` cells along i a work-item. */

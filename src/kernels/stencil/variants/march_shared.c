@@ -58,9 +58,9 @@ static uint64_t shared_bytes(const wfi_point *point)
 }
 
 /* Clocks that a scheduler issues for a subgroup: for an element of the tile its address, load,
- * conversion and store, besides multiply-adds; what a work-group waits for at each plane, and before
- * its first and after its last. Fitted to 164 points of 44 grids of radius 2 on an H200, 39 of
- * them of f32 (root mean square of the logarithm 9 %, bench/notes/stencil.md#own-cells). */
+ * conversion and store, besides multiply-adds; what a work-group waits for at each plane, and
+ * before its first and after its last. Fitted to 164 points of 44 grids of radius 2 on an H200, 39
+ * of them of f32 (root mean square of the logarithm 9 %, bench/notes/stencil.md#own-cells). */
 #define ELEMENT_ISSUE 42
 #define PLANE_WAIT 290
 #define START 3400

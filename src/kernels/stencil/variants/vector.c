@@ -70,8 +70,8 @@ static bool is_narrow(const wfi_point *point)
            p->nx <= (uint64_t)wfi_stencil_width(point) * (point->caps->subgroup_size - 1);
 }
 
-/* Where cells share what they load: less than `march` has, and more than `naive` where cells are few
- * (H200, 139x16x173 of f16, a star of radius 4: 6.9 us a step, `naive` 4.9). */
+/* Where cells share what they load: less than `march` has, and more than `naive` where cells are
+ * few (H200, 139x16x173 of f16, a star of radius 4: 6.9 us a step, `naive` 4.9). */
 #define SHARED_COST 2.15
 
 /* Over the bytes of the grid. Where rows do not start where vectors do, cells are loaded one by
