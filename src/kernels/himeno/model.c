@@ -53,7 +53,7 @@ static void fit_column_pad(wfi_point *point, uint32_t width)
         wfi_himeno_fit_pad(point, width);
 }
 
-#define CACHE_BYTES 50e6 /* an H100's, and about an H200's */
+#define CACHE_BYTES 50e6 /* of the second-level cache of an H100 and an H200 */
 
 bool wfi_himeno_is_beyond_caches(const wfi_point *point)
 {
@@ -128,7 +128,7 @@ void wfi_himeno_fit_columns(wfi_point *point, uint32_t width)
     const wfi_himeno_grid grid = cells < WFI_HIMENO_SMALL_CELLS   ? WFI_HIMENO_SMALL
                                  : cells > WFI_HIMENO_LARGE_CELLS ? WFI_HIMENO_LARGE
                                                                   : WFI_HIMENO_MIDDLE;
-    /* Their columns are an H200's fastest as those of middle grids are
+    /* Beyond caches an H200 is fastest with the columns of middle grids
      * (bench/notes/himeno.md#rounds). */
     const wfi_himeno_columns *c =
         &profile->columns[wfi_himeno_is_beyond_caches(point) ? WFI_HIMENO_MIDDLE : grid];

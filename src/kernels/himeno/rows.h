@@ -139,7 +139,7 @@ double wfi_himeno_fit_step(wfi_point *point);
 #define WFI_HIMENO_LARGE_CELLS 1e8
 /* Bytes of all arrays that caches of large GPUs hold. */
 #define WFI_HIMENO_CACHED_BYTES 42e6
-/* Whether the grid is small and its arrays are larger than such a cache. */
+/* Whether the grid is small and its arrays are larger than such caches (of GPUs alone). */
 bool wfi_himeno_is_beyond_caches(const wfi_point *point);
 #define WFI_HIMENO_ITEM_REGISTERS 64 /* of columns, as compilers tell them */
 /* Whether every other pass had better run from the last plane to the first, so that it begins with
