@@ -2,6 +2,7 @@
 #ifndef WFI_CORE_ARITHMETIC_H
 #define WFI_CORE_ARITHMETIC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 static inline uint64_t wfi_least(uint64_t a, uint64_t b)
@@ -36,12 +37,18 @@ static inline uint32_t wfi_log2(uint32_t power)
 /* How many elements an array has. */
 #define WFI_COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* The length of each of as few pieces of `count` as are no longer than `longest`, where all but the
- * last are alike. */
-static inline uint64_t wfi_even_length(uint64_t count, uint64_t longest)
+/* The length of each of as few columns of `planes` as are no longer than `longest`, where all but
+ * the last are alike; `longest` where one column has them all, so that grids share a kernel. */
+static inline uint32_t wfi_even_column(uint64_t planes, uint32_t longest)
 {
-    const uint64_t pieces = (count + longest - 1) / longest;
-    return (count + pieces - 1) / pieces;
+    const uint64_t columns = (planes + longest - 1) / longest;
+    return columns > 1 ? (uint32_t)((planes + columns - 1) / columns) : longest;
+}
+
+/* Whether `fewer` is at most nine tenths of `many`. */
+static inline bool wfi_saves_a_tenth(uint64_t fewer, uint64_t many)
+{
+    return 10 * fewer <= 9 * many;
 }
 
 #endif

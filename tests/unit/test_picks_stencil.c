@@ -231,68 +231,70 @@ static void wide_stars_load_cell_by_cell(void **state)
     gpu_forget(device);
 }
 
-/* Single steps, us of all by what is taken and by what was taken before (H200,
- * bench/notes/stencil.md#rows-of-one-group); the fourth, the fifth and the tenth stayed. */
-static void single_steps_that_were_measured(void **state)
+typedef struct measured {
+    wf_type type;
+    wf_stencil_shape shape;
+    wf_border border;
+    uint32_t radius;
+    uint64_t nx, ny, nz;
+    const char *variant;
+    uint32_t x, y, march;
+} measured;
+
+/* The model must pick these on the device for single steps. */
+static void assert_picks(wf_device *device, const measured *cases, size_t count)
 {
-    static const struct {
-        wf_type type;
-        uint64_t nx, ny, nz;
-        wf_stencil_shape shape;
-        uint32_t radius;
-        wf_border border;
-        const char *variant;
-        uint32_t x, y, march;
-    } cases[] = {
-        /* 7.5 and 9.1; 17.7 and 20.1; 8.6 and 9.1; 42.5, by columns of four 44.5 */
-        {WF_TYPE_F32, 161, 2717, 0, WF_STENCIL_STAR, 1, WF_BORDER_NEUMANN, "march", 256, 1, 4},
-        {WF_TYPE_F32, 1539, 340, 0, WF_STENCIL_STAR, 2, WF_BORDER_PERIODIC, "march", 128, 1, 4},
-        {WF_TYPE_F64, 83, 5416, 0, WF_STENCIL_STAR, 1, WF_BORDER_NEUMANN, "march", 128, 1, 4},
-        {WF_TYPE_F64, 65, 13636, 0, WF_STENCIL_STAR, 1, WF_BORDER_DIRICHLET, "march", 128, 1, 8},
-        /* 53.0, by columns of four 61.1 */
-        {WF_TYPE_F32, 862, 1042, 0, WF_STENCIL_BOX, 2, WF_BORDER_NEUMANN, "march", 128, 1, 8},
-        /* 67.8 and 86.9; 5.3 and 7.5; 33.6 and 49.7 */
-        {WF_TYPE_F64, 268, 5198, 0, WF_STENCIL_BOX, 2, WF_BORDER_DIRICHLET, "vector", 256, 1, 8},
-        {WF_TYPE_F16, 142, 3163, 0, WF_STENCIL_STAR, 4, WF_BORDER_PERIODIC, "march", 256, 1, 4},
-        {WF_TYPE_F16, 145, 1565, 0, WF_STENCIL_STAR, 4, WF_BORDER_PERIODIC, "march", 256, 1, 4},
-        /* 67.1 and 77.4; 157 by `march`, 174 by `vector`; 154 and 208 */
-        {WF_TYPE_F16, 275, 23, 558, WF_STENCIL_STAR, 3, WF_BORDER_DIRICHLET, "vector", 16, 8, 8},
-        {WF_TYPE_F16, 257, 21, 706, WF_STENCIL_STAR, 3, WF_BORDER_PERIODIC, "march", 32, 4, 8},
-        {WF_TYPE_F16, 255, 913, 48, WF_STENCIL_STAR, 3, WF_BORDER_DIRICHLET, "vector", 16, 8, 16},
-        /* 34.4 and 48.5 */
-        {WF_TYPE_F16, 139, 16, 173, WF_STENCIL_STAR, 4, WF_BORDER_DIRICHLET, "naive", 32, 8, 1}};
-    wf_device *device = gpu_nvidia();
-    (void)state;
-    device->caps.f16_storage = true;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        wfi_problem problem = star(cases[i].type, cases[i].nx, cases[i].ny, cases[i].nz, 1);
-        problem.stencil.shape = cases[i].shape;
-        problem.stencil.radius = cases[i].radius;
-        problem.stencil.border = cases[i].border;
+    for (size_t i = 0; i < count; i++) {
+        const measured *m = &cases[i];
+        wfi_problem problem = star(m->type, m->nx, m->ny, m->nz, 1);
+        problem.stencil.shape = m->shape;
+        problem.stencil.border = m->border;
+        problem.stencil.radius = m->radius;
         const wfi_point point = gpu_pick(device, &problem);
         const uint32_t x = wfi_point_value(&point, STENCIL_ID_LOCAL_X, 1),
                        y = wfi_point_value(&point, STENCIL_ID_LOCAL_Y, 1),
                        march = wfi_point_value(&point, STENCIL_ID_MARCH, 1);
-        if (strcmp(point.variant->name, cases[i].variant) != 0 || x != cases[i].x ||
-            y != cases[i].y || march != cases[i].march)
+        if (strcmp(point.variant->name, m->variant) != 0 || x != m->x || y != m->y ||
+            march != m->march)
             fail_msg("case %u: %s %ux%u, march %u", (unsigned)i, point.variant->name, x, y, march);
     }
     gpu_forget(device);
+}
+
+/* A comment before each group of cases has the microseconds of the point that the model takes now
+ * and of the one that it took before (H200, bench/notes/stencil.md#rows-of-one-group); of the
+ * fourth, the fifth and the tenth case the point stayed. */
+static void single_steps_that_were_measured(void **state)
+{
+    static const measured cases[] = {
+        /* 7.5 and 9.1; 17.7 and 20.1; 8.6 and 9.1; 42.5, by columns of four 44.5 */
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_NEUMANN, 1, 161, 2717, 0, "march", 256, 1, 4},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 2, 1539, 340, 0, "march", 128, 1, 4},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_NEUMANN, 1, 83, 5416, 0, "march", 128, 1, 4},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 1, 65, 13636, 0, "march", 128, 1, 8},
+        /* 53.0, by columns of four 61.1 */
+        {WF_TYPE_F32, WF_STENCIL_BOX, WF_BORDER_NEUMANN, 2, 862, 1042, 0, "march", 128, 1, 8},
+        /* 67.8 and 86.9; 5.3 and 7.5; 33.6 and 49.7 */
+        {WF_TYPE_F64, WF_STENCIL_BOX, WF_BORDER_DIRICHLET, 2, 268, 5198, 0, "vector", 256, 1, 8},
+        {WF_TYPE_F16, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 4, 142, 3163, 0, "march", 256, 1, 4},
+        {WF_TYPE_F16, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 4, 145, 1565, 0, "march", 256, 1, 4},
+        /* 67.1 and 77.4; 157 by `march`, 174 by `vector`; 154 and 208 */
+        {WF_TYPE_F16, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 3, 275, 23, 558, "vector", 16, 8, 8},
+        {WF_TYPE_F16, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 3, 257, 21, 706, "march", 32, 4, 8},
+        {WF_TYPE_F16, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 3, 255, 913, 48, "vector", 16, 8, 16},
+        /* 34.4 and 48.5 */
+        {WF_TYPE_F16, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 4, 139, 16, 173, "naive", 32, 8, 1}};
+    wf_device *device = gpu_nvidia();
+    (void)state;
+    device->caps.f16_storage = true;
+    assert_picks(device, cases, sizeof cases / sizeof *cases);
 }
 
 /* What an H200 was faster with than with what was taken before (bench/notes/stencil.md#lost-most),
  * and three that stayed. */
 static void steps_that_were_measured(void **state)
 {
-    static const struct {
-        wf_type type;
-        wf_stencil_shape shape;
-        wf_border border;
-        uint32_t radius;
-        uint64_t nx, ny, nz;
-        const char *variant;
-        uint32_t x, y, march;
-    } cases[] = {
+    static const measured cases[] = {
         {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 4, 1022, 56, 244, "vector", 32, 8, 8},
         {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 3, 1022, 56, 244, "vector", 32, 4, 8},
         {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 4, 362, 174, 50, "vector", 32, 8, 8},
@@ -319,24 +321,8 @@ static void steps_that_were_measured(void **state)
         {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 3, 99, 25, 52, "naive", 32, 8, 1},
         {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 3, 23, 59, 223, "march", 32, 4, 4},
         {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_NEUMANN, 4, 24, 399, 27, "vector", 8, 16, 1}};
-    wf_device *device = card();
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        wfi_problem problem = star(cases[i].type, cases[i].nx, cases[i].ny, cases[i].nz, 1);
-        problem.stencil.shape = cases[i].shape;
-        problem.stencil.border = cases[i].border;
-        problem.stencil.radius = cases[i].radius;
-        const wfi_point point = gpu_pick(device, &problem);
-        if (strcmp(point.variant->name, cases[i].variant) != 0 ||
-            wfi_point_value(&point, STENCIL_ID_LOCAL_X, 1) != cases[i].x ||
-            wfi_point_value(&point, STENCIL_ID_LOCAL_Y, 1) != cases[i].y ||
-            wfi_point_value(&point, STENCIL_ID_MARCH, 1) != cases[i].march)
-            fail_msg("%u: %s %u %u %u", (unsigned)i, point.variant->name,
-                     wfi_point_value(&point, STENCIL_ID_LOCAL_X, 1),
-                     wfi_point_value(&point, STENCIL_ID_LOCAL_Y, 1),
-                     wfi_point_value(&point, STENCIL_ID_MARCH, 1));
-    }
-    gpu_forget(device);
+    assert_picks(card(), cases, sizeof cases / sizeof *cases);
 }
 
 /* Cell by cell from memory where cells are few, the star is wide and no border is asked for. */

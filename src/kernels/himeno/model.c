@@ -42,12 +42,18 @@ static void shorten_columns(wfi_point *point, uint32_t width)
     wfi_point_set(point, HIMENO_ID_MARCH, march);
 }
 
+/* Whether caches hold a part of the arrays, or all. */
+static bool caches_hold_a_part(const wfi_point *point)
+{
+    return wfi_himeno_profile_of(point->caps)->caches_planes &&
+           wfi_himeno_inner_cells(point->problem) < WFI_HIMENO_SMALL_CELLS;
+}
+
 /* Rows of vectors are padded to whole ones alone where caches hold a part of the arrays, so that
  * they hold more of them (H200, 339x56x51: 14.6 us with rows padded to 32 cells, 12.8). */
 static void fit_column_pad(wfi_point *point, uint32_t width)
 {
-    if (width > 1 && wfi_himeno_profile_of(point->caps)->caches_planes &&
-        wfi_himeno_inner_cells(point->problem) < WFI_HIMENO_SMALL_CELLS)
+    if (width > 1 && caches_hold_a_part(point))
         wfi_point_set(point, HIMENO_ID_PAD, width);
     else
         wfi_himeno_fit_pad(point, width);
@@ -57,9 +63,7 @@ static void fit_column_pad(wfi_point *point, uint32_t width)
 
 bool wfi_himeno_is_beyond_caches(const wfi_point *point)
 {
-    return wfi_himeno_profile_of(point->caps)->caches_planes &&
-           wfi_himeno_inner_cells(point->problem) < WFI_HIMENO_SMALL_CELLS &&
-           wfi_himeno_least_bytes(point->problem) > CACHE_BYTES;
+    return caches_hold_a_part(point) && wfi_himeno_least_bytes(point->problem) > CACHE_BYTES;
 }
 
 static bool is_cached(const wfi_point *point)
@@ -67,8 +71,12 @@ static bool is_cached(const wfi_point *point)
     return wfi_himeno_least_bytes(point->problem) <= WFI_HIMENO_CACHED_BYTES;
 }
 
-/* Work-items that a unit holds at once, where nothing is published: an H100's of 64 registers. */
-#define HELD_ITEMS 1024
+#define UNIT_REGISTERS 65536 /* an H100's */
+
+double wfi_himeno_guessed_groups(double items, double registers)
+{
+    return fmax(floor(UNIT_REGISTERS / (registers * items)), 1);
+}
 
 /* Whether all work-groups are under way at once. */
 static bool is_one_wave(const wfi_point *point)
@@ -80,7 +88,7 @@ static bool is_one_wave(const wfi_point *point)
     const double items = (double)size[0] * size[1] * size[2],
                  held = unit.registers
                             ? wfi_published_held(&unit, items, WFI_HIMENO_ITEM_REGISTERS, 0)
-                            : HELD_ITEMS / items;
+                            : wfi_himeno_guessed_groups(items, WFI_HIMENO_ITEM_REGISTERS);
     return (double)groups[0] * groups[1] * groups[2] <= fmax(held, 1) * wfi_units_of(point->caps);
 }
 
@@ -111,7 +119,8 @@ void wfi_himeno_fit_group(wfi_point *point, uint32_t width, uint32_t most_x, uin
     const wfi_himeno_problem *p = &point->problem->himeno;
     const uint64_t row = (p->ni - 2 + width - 1) / width;
     uint32_t x = wfi_power_at_least(row, most_x);
-    while (x > 1 && x > least_x && 10 * wfi_round_up(row, x / 2) <= 9 * wfi_round_up(row, x))
+    while (x > 1 && x > least_x &&
+           wfi_saves_a_tenth(wfi_round_up(row, x / 2), wfi_round_up(row, x)))
         x /= 2;
     wfi_point_set(point, HIMENO_ID_LOCAL_X, x);
     wfi_point_set(point, HIMENO_ID_LOCAL_Y, wfi_power_at_least(p->nj - 2, items / x));

@@ -14,14 +14,13 @@
 #define PLANE_CLOCKS 1250 /* of memory's latency, and of the arithmetic and barriers of a plane */
 #define ITEM_CLOCKS 2     /* of a plane, for each work-item */
 #define PASS_CLOCKS 9900  /* of a dispatch, the barrier behind it and the planes before the first */
-#define SINGLE_CLOCKS 3000   /* of a pass of one iteration, likewise */
-#define TIME_REGISTERS 56    /* of a work-item */
-#define UNIT_REGISTERS 65536 /* where none are published */
-#define ROW_BYTES 36         /* that a row of a tile reads more, since caches fetch whole sectors */
-#define SINGLE_ROW_BYTES 24  /* likewise a row of the grid, in a pass of one */
-#define ARRAYS_READ 13       /* twelve coefficients and p */
-#define FROM_MEMORY 0.67     /* of the bytes read: neighbours' overlap is in caches in part */
-#define WAIT_POWER 1.75      /* waits and loads overlap in part: times add up as their powers do */
+#define SINGLE_CLOCKS 3000  /* of a pass of one iteration, likewise */
+#define TIME_REGISTERS 56   /* of a work-item */
+#define ROW_BYTES 36        /* that a row of a tile reads more, since caches fetch whole sectors */
+#define SINGLE_ROW_BYTES 24 /* likewise a row of the grid, in a pass of one */
+#define ARRAYS_READ 13      /* twelve coefficients and p */
+#define FROM_MEMORY 0.67    /* of the bytes read: neighbours' overlap is in caches in part */
+#define WAIT_POWER 1.75     /* waits and loads overlap in part: times add up as their powers do */
 /* Units that are given one work-group more than others share memory with fewer. */
 #define LAST_GROUP 0.46
 /* Of memory's time, that a pass of one takes for arrays that caches hold, and their bytes from
@@ -75,8 +74,8 @@ double wfi_himeno_pass_time(const wfi_point *point)
     wfi_himeno_group_size(point, size);
     const double items = (double)size[0] * size[1],
                  published = wfi_published_held(&unit, items, TIME_REGISTERS, 0),
-                 held = published > 0 ? published
-                                      : fmax(floor(UNIT_REGISTERS / (TIME_REGISTERS * items)), 1);
+                 held =
+                     published > 0 ? published : wfi_himeno_guessed_groups(items, TIME_REGISTERS);
     const double unit_groups = (double)groups[0] * groups[1] * groups[2] / units,
                  rounds = floor(unit_groups / held), left = unit_groups - rounds * held,
                  last = left + LAST_GROUP * (ceil(left) - left);

@@ -142,6 +142,9 @@ double wfi_himeno_fit_step(wfi_point *point);
 /* Whether the grid is small and its arrays are larger than such caches (of GPUs alone). */
 bool wfi_himeno_is_beyond_caches(const wfi_point *point);
 #define WFI_HIMENO_ITEM_REGISTERS 64 /* of columns, as compilers tell them */
+/* Work-groups of so many work-items that a compute unit holds at once, where nothing of it is
+ * published. */
+double wfi_himeno_guessed_groups(double items, double registers);
 /* Whether every other pass had better run from the last plane to the first, so that it begins with
  * what caches still hold: they must not hold all, and one wave of work-groups has no order. */
 bool wfi_himeno_goes_back(const wfi_point *point);

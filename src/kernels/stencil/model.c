@@ -107,7 +107,8 @@ void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march)
      * by groups of 8x16, 51.2 by 16x4; H200, 275x23x558 of f16, a star of radius 3: 27.8 us a step
      * by 8x16, 21.7 by 16x8). */
     while (!a.flat && x > 8 && x * width > 16 &&
-           10 * covering_items(row, a.nj, x / 2, items) <= 9 * covering_items(row, a.nj, x, items))
+           wfi_saves_a_tenth(covering_items(row, a.nj, x / 2, items),
+                             covering_items(row, a.nj, x, items)))
         x /= 2;
     if (!a.flat)
         wfi_stencil_fit_group(point, items, x);
@@ -130,10 +131,9 @@ void wfi_stencil_fit_long_columns(wfi_point *point)
     /* Several columns get as many planes each: llvmpipe gives each thread as many work-groups, the
      * first of them all to one thread, and another would have the short columns alone (lavapipe,
      * two threads, 249x136x37, a box of radius 1: 18.5 ms by columns of 32 and 5 planes, 11.0 by 19
-     * and 18). One column keeps its length, so that grids share a kernel. */
-    const uint64_t longest = wfi_point_value(point, STENCIL_ID_MARCH, 1);
-    if (planes > longest)
-        wfi_point_set(point, STENCIL_ID_MARCH, (uint32_t)wfi_even_length(planes, longest));
+     * and 18). */
+    const uint32_t longest = wfi_point_value(point, STENCIL_ID_MARCH, 1);
+    wfi_point_set(point, STENCIL_ID_MARCH, wfi_even_column(planes, longest));
 }
 
 bool wfi_stencil_has_fast_shared(const wfi_point *point)

@@ -8,8 +8,8 @@ static const wfi_parameter parameters[] = {WFI_HIMENO_LOCAL_X(32),   WFI_HIMENO_
 
 static const wfi_constraint constraints[] = {WFI_HIMENO_FITS, WFI_HIMENO_SHORT_SUBGROUPS};
 
-/* Work-items of a compute unit: with more of them columns are faster where caches hold the arrays.
- * Of 17 grids of up to 500,000 cells on an H200 (bench/notes/himeno.md#few-items). */
+/* Where caches hold the arrays, columns are faster if a compute unit has more work-items than this
+ * (17 grids of up to 500,000 cells on an H200, bench/notes/himeno.md#few-items). */
 #define FEW_ITEMS 3400
 
 static bool has_few_items(const wfi_point *point, const uint32_t groups[3], const uint32_t size[3])
@@ -18,7 +18,8 @@ static bool has_few_items(const wfi_point *point, const uint32_t groups[3], cons
     return items * groups[0] * groups[1] * groups[2] <= FEW_ITEMS * wfi_units_of(point->caps);
 }
 
-/* Beyond caches columns are slower than work-groups of which so many work-items have a cell. */
+/* Beyond caches columns are slower if at least this share of this variant's work-items has a
+ * cell. */
 #define LEAST_BUSY 0.8
 
 /* Whether the variant is faster than columns on a grid that is not tiny. */
@@ -42,14 +43,14 @@ static void fit_group(wfi_point *point, bool tiny)
         wfi_himeno_fit_group(point, 1, 64, 32, 256);
         return;
     }
-    /* Of eight rows beyond caches, but where four cover a tenth fewer. */
+    /* Beyond caches groups have eight rows, unless groups of four leave a tenth fewer work-items. */
     const bool tall = large && wfi_himeno_is_beyond_caches(point) &&
-                      10 * wfi_round_up(rows, 4) > 9 * wfi_round_up(rows, 8);
+                      !wfi_saves_a_tenth(wfi_round_up(rows, 4), wfi_round_up(rows, 8));
     wfi_himeno_fit_group(point, 1, 32, 32, tall ? 256 : 128);
 }
 
-/* Of the variants that make one iteration a pass the fastest on tiny grids, with few work-items,
- * and where caches do not hold the arrays. */
+/* This variant is the fastest of those that make one iteration a pass on tiny grids, where
+ * work-items are few, and where caches do not hold the arrays. */
 static double fit(wfi_point *point)
 {
     const wfi_himeno_profile *profile = wfi_himeno_profile_of(point->caps);

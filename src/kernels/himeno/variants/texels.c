@@ -63,8 +63,7 @@ static double fit(wfi_point *point)
      * two threads 132x64x100 takes 4.4 ms by columns of 32, 32, 32 and 2 planes, 3.4 by 25, 25, 25
      * and 23. */
     const uint64_t planes = point->problem->himeno.nk - UINT64_C(2);
-    if (planes > march)
-        wfi_point_set(point, HIMENO_ID_MARCH, (uint32_t)wfi_even_length(planes, march));
+    wfi_point_set(point, HIMENO_ID_MARCH, wfi_even_column(planes, march));
     return wfi_himeno_least_bytes(point->problem) * profile->times.texels;
 }
 

@@ -89,8 +89,7 @@ static void set_fastest_tile(wfi_point *point)
     double least = INFINITY;
     for (uint32_t i = 0; i < WFI_COUNT(tiles); i++)
         for (uint32_t longest = 8; longest <= 64; longest *= 2) {
-            const uint32_t march =
-                planes > longest ? (uint32_t)wfi_even_length(planes, longest) : longest;
+            const uint32_t march = wfi_even_column(planes, longest);
             set_tile(point, tiles[i][0], tiles[i][1], march, 2);
             const double time = wfi_himeno_pass_time(point);
             if (time >= least || !wfi_point_legal(point, NULL))

@@ -100,9 +100,7 @@ static void fit_tile(wfi_point *point)
             for (size_t i = 0; i < WFI_COUNT(marches) && x * y >= 64 && x * y <= 256; i++) {
                 wfi_point_set(point, STENCIL_ID_LOCAL_X, x);
                 wfi_point_set(point, STENCIL_ID_LOCAL_Y, y);
-                wfi_point_set(point, STENCIL_ID_MARCH,
-                              planes > marches[i] ? (uint32_t)wfi_even_length(planes, marches[i])
-                                                  : marches[i]);
+                wfi_point_set(point, STENCIL_ID_MARCH, wfi_even_column(planes, marches[i]));
                 const double clocks = wfi_point_legal(point, NULL) ? clocks_of(point) : INFINITY;
                 if (clocks >= least)
                     continue;
