@@ -30,8 +30,15 @@ const int ALL_SUMS = SIDE * SUMS;
 // A work-item's own cells of the planes that it adds up, which fixed ones keep: 5 % faster than to
 // load them again (bench/notes/stencil.md#own-cells). With as many numbers of f64 NVIDIA's compiler
 // keeps arrays in memory, so that these are loaded.
-#ifndef WF_TYPE_F64
+#ifdef WF_TYPE_F64
+#define OWN_PARAMETER
+#define OWN_ARGUMENT
+#define own_cell(r, n) load(i + n, j + r, k)
+#else
 #define KEEPS_OWN
+#define OWN_PARAMETER ACC own[OWN],
+#define OWN_ARGUMENT own,
+#define own_cell(r, n) own[r * WIDTH + n]
 const int OWN_PLANES = BORDER == STENCIL_DIRICHLET ? RADIUS + 1 : 1;
 const int OWN = OWN_PLANES * SUMS;
 #endif
@@ -46,11 +53,7 @@ void load_plane(int k, uint cells[LOADS], out ACC coming[LOADS])
         coming[n] = ACC(values_in[cells[n] + plane]);
 }
 
-#ifdef KEEPS_OWN
-void store_cells(ACC sums[ALL_SUMS], ACC own[OWN], int i, int j, int k)
-#else
-void store_cells(ACC sums[ALL_SUMS], int i, int j, int k)
-#endif
+void store_cells(ACC sums[ALL_SUMS], OWN_PARAMETER int i, int j, int k)
 {
     [[unroll]] for (int r = 0; r < ROWS; r++) {
         if (j + r >= end_j())
@@ -60,11 +63,7 @@ void store_cells(ACC sums[ALL_SUMS], int i, int j, int k)
         [[unroll]] for (int n = 0; n < WIDTH; n++) {
             cells[n] = rounded(sums[r * WIDTH + n]);
             if (i + n < push.ni && fixed_cell(i + n, j + r, k))
-#ifdef KEEPS_OWN
-                cells[n] = own[r * WIDTH + n];
-#else
-                cells[n] = load(i + n, j + r, k);
-#endif
+                cells[n] = own_cell(r, n);
         }
         if (EVEN != 0 && ALIGNED != 0) {
             loaded_out[at / WIDTH] = narrowed(cells);
@@ -149,10 +148,6 @@ void main()
         }
         half_at = TILE_VECTORS * TILE_J - half_at;
         if (k - RADIUS >= first && i < end_i())
-#ifdef KEEPS_OWN
-            store_cells(sums, own, i, j, k - RADIUS);
-#else
-            store_cells(sums, i, j, k - RADIUS);
-#endif
+            store_cells(sums, OWN_ARGUMENT i, j, k - RADIUS);
     }
 }

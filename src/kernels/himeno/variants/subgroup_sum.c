@@ -43,7 +43,8 @@ static void fit_group(wfi_point *point, bool tiny)
         wfi_himeno_fit_group(point, 1, 64, 32, 256);
         return;
     }
-    /* Beyond caches groups have eight rows, unless groups of four leave a tenth fewer work-items. */
+    /* Beyond caches groups have eight rows, unless groups of four have a tenth fewer
+     * work-items. */
     const bool tall = large && wfi_himeno_is_beyond_caches(point) &&
                       !wfi_saves_a_tenth(wfi_round_up(rows, 4), wfi_round_up(rows, 8));
     wfi_himeno_fit_group(point, 1, 32, 32, tall ? 256 : 128);
