@@ -194,7 +194,8 @@ def test_others_run_while_a_call_waits(device):
         done.set()
         thread.join()
     during = [t for t in ticks if start < t < end]
-    assert end - start < 0.05 or len(during) > (end - start) / 0.05, (end - start, len(during))
+    # With the lock held there is none; how many there are is for the machine's other work to say.
+    assert end - start < 0.05 or len(during) > 3, (end - start, len(during))
 
 
 def test_a_child_says_that_the_device_is_its_parent_s():
@@ -225,12 +226,16 @@ def test_a_child_says_that_the_device_is_its_parent_s():
     "say(); wavefit.laplace(np.random.rand(600, 600), rtol=1e-14, maxiter=10**6)",
     "say(); wavefit.cg(S, np.random.rand(90000), rtol=1e-15, maxiter=10**6)"])
 def test_ctrl_c(work):
-    """SIGINT ends a wait, whatever is waited for, and the device goes on."""
+    """SIGINT ends a wait, whatever is waited for, and the device goes on. That the wait was cut
+    short is told by where the exception comes from and by what the device has still to do, not by
+    a time: the last product comes behind a hundred others, which a busy machine takes long for."""
     text = f"""
-import numpy as np, scipy.sparse as sp, signal, sys, wavefit
+import numpy as np, scipy.sparse as sp, signal, sys, traceback, wavefit
+from wavefit._native import ffi, lib
 # A shell that starts the tests in the background has them ignore SIGINT.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 a = wavefit.ones((400, 400))
+b = None
 one = sp.diags([-1.0, 2.0000001, -1.0], [-1, 0, 1], (300, 300))
 S = (sp.kron(one, sp.eye(300)) + sp.kron(sp.eye(300), one)).tocsr()
 def say():
@@ -238,8 +243,13 @@ def say():
 try:
     {work}
     print("ended before")
-except KeyboardInterrupt:
-    print("interrupted")
+except KeyboardInterrupt as error:
+    ended = ffi.new("uint64_t *")
+    lib.wf_queue_ended(wavefit.default_device()._queue, ended)
+    frames = [frame.name for frame in traceback.extract_tb(error.__traceback__)]
+    # Of a wait that went on to its end, Log.check raises it.
+    print(frames[-1] == "fail" or frames)
+    print(b is None or ended[0] < b._storage.used)
 c = wavefit.ones((2, 2))
 print((c @ c).tolist())
 """
@@ -247,11 +257,8 @@ print((c @ c).tolist())
         assert child.stdout.readline() == "ready\n"
         time.sleep(0.2)
         child.send_signal(signal.SIGINT)
-        start = time.perf_counter()
-        rest = child.communicate(timeout=60)[0]
-        assert rest == "interrupted\n[[2.0, 2.0], [2.0, 2.0]]\n"
+        assert child.communicate(timeout=300)[0] == "True\nTrue\n[[2.0, 2.0], [2.0, 2.0]]\n"
         assert child.returncode == 0
-        assert time.perf_counter() - start < 20
 
 
 def test_closed_devices():
