@@ -35,15 +35,19 @@ static const wfi_stencil_profile videocore = {
 
 /* Processors gain by long columns, of which planes stay in registers or caches
  * (bench/notes/tune.md#time-first). */
-#define PROCESSOR .least_groups = 16, .star_march = 256, .box_march = 32, .flat_f64_items = 256
+#define PROCESSOR .least_groups = 16, .star_march = 256, .flat_f64_items = 256
 
 /* Measured on SwiftShader, and assumed of all drivers for processors but llvmpipe: narrow
- * work-groups are faster (bench/notes/tune.md#time-first). */
-static const wfi_stencil_profile cpu = {PROCESSOR, .march_width = 8};
+ * work-groups are faster (bench/notes/tune.md#time-first), and wide stars by several cells a
+ * work-item (bench/notes/stencil.md#processors-f64). */
+static const wfi_stencil_profile cpu = {PROCESSOR, .box_march = 32, .march_width = 8,
+                                        .shares_cells = true};
 
 /* Measured on lavapipe, which is faster with the work-groups of GPUs, and asks of each lane of each
- * load whether it is inside the buffer (bench/notes/stencil.md#processors-drawn). */
-static const wfi_stencil_profile llvmpipe = {PROCESSOR, .march_width = 64, .loads_count = true};
+ * load whether it is inside the buffer (bench/notes/stencil.md#processors-drawn). Of f64 short
+ * columns are faster (bench/notes/stencil.md#processors-f64). */
+static const wfi_stencil_profile llvmpipe = {PROCESSOR, .box_march = 256, .march_width = 64,
+                                             .f64_march = 8, .loads_count = true};
 
 static const wfi_stencil_profile *const profiles[WFI_PROFILE_KINDS] = {
     [WFI_PROFILE_OTHER] = &gpu,           [WFI_PROFILE_CPU] = &cpu,

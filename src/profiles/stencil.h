@@ -14,6 +14,7 @@ typedef struct wfi_stencil_profile {
     uint32_t star_march, box_march; /* the longest columns of the shapes, with least_groups */
     uint32_t march_width;           /* most work-items along i of `march` */
     uint32_t flat_f64_items;        /* of a work-group of `vector`, f64 in two dimensions */
+    uint32_t f64_march;             /* the longest columns of `vector` in f64; 0: as of others */
     uint32_t most_f64_radius;       /* whose planes fit registers in three dimensions; 0: any */
     uint32_t most_box_radius;       /* likewise of boxes in three dimensions, of any type */
     bool few_registers;             /* work-items had better compute one cell and keep no planes */

@@ -325,6 +325,56 @@ static void steps_that_were_measured(void **state)
     assert_picks(card(), cases, sizeof cases / sizeof *cases);
 }
 
+/* What lavapipe was faster with than with long columns or the other variant
+ * (bench/notes/stencil.md#processors-f64), and what stays beside it. */
+static void processors_as_measured(void **state)
+{
+    static const measured cases[] = {
+        {WF_TYPE_F64, WF_STENCIL_BOX, WF_BORDER_DIRICHLET, 1, 591, 6124, 0, "vector", 128, 1, 8},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 3, 533, 1465, 0, "vector", 128, 1, 8},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 3, 273, 2694, 0, "vector", 128, 1, 16},
+        {WF_TYPE_F64, WF_STENCIL_BOX, WF_BORDER_DIRICHLET, 1, 494, 4747, 0, "vector", 128, 1, 8},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_NEUMANN, 2, 66, 6136, 0, "vector", 64, 1, 256},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_NEUMANN, 1, 453, 17, 148, "vector", 128, 1, 8},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 2, 259, 131, 21, "vector", 128, 1, 7},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 3, 185, 23, 580, "vector", 128, 1, 16},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 2, 142, 35, 271, "vector", 128, 1, 8},
+        {WF_TYPE_F64, WF_STENCIL_BOX, WF_BORDER_DIRICHLET, 1, 66, 132, 224, "vector", 64, 2, 16},
+        {WF_TYPE_F64, WF_STENCIL_BOX, WF_BORDER_DIRICHLET, 2, 40, 79, 32, "vector", 32, 8, 32},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 2, 35, 530, 395, "march", 64, 4, 198},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_NEUMANN, 4, 732, 91, 18, "march", 64, 4, 256},
+        {WF_TYPE_F64, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 4, 84, 108, 119, "vector", 64, 2, 15},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_NEUMANN, 4, 34, 692, 75, "march", 64, 4, 256},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 2, 22, 242, 785, "march", 32, 8, 197},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 3, 463, 210, 63, "vector", 64, 4, 256},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 4, 64, 90, 75, "vector", 16, 16, 25},
+        {WF_TYPE_F16, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 4, 33, 692, 75, "vector", 16, 16, 256},
+        {WF_TYPE_F32, WF_STENCIL_BOX, WF_BORDER_PERIODIC, 2, 2087, 2586, 0, "vector", 256, 1, 236}};
+    wf_device *device = card();
+    (void)state;
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    device->caps.driver_id = VK_DRIVER_ID_MESA_LLVMPIPE;
+    assert_picks(device, cases, sizeof cases / sizeof *cases);
+}
+
+/* SwiftShader takes several cells a work-item for wide stars, in rows of vectors or not. */
+static void other_processors_as_measured(void **state)
+{
+    static const measured cases[] = {
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 4, 279, 658, 0, "vector", 128, 1, 32},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_NEUMANN, 4, 113, 104, 43, "vector", 32, 8, 22},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 3, 299, 31, 62, "vector", 64, 4, 256},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_DIRICHLET, 3, 162, 1301, 0, "march", 256, 1, 62},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_NEUMANN, 2, 22, 601, 29, "march", 8, 32, 256},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 1, 91, 194, 87, "march", 8, 32, 256},
+        {WF_TYPE_F32, WF_STENCIL_STAR, WF_BORDER_PERIODIC, 1, 92, 194, 87, "vector", 32, 8, 256}};
+    wf_device *device = card();
+    (void)state;
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    device->caps.driver_id = VK_DRIVER_ID_GOOGLE_SWIFTSHADER;
+    assert_picks(device, cases, sizeof cases / sizeof *cases);
+}
+
 /* Cell by cell from memory where cells are few, the star is wide and no border is asked for. */
 static void few_cells_of_wide_stars_have_a_work_item_each(void **state)
 {
@@ -528,6 +578,8 @@ int main(void)
         cmocka_unit_test(rows_of_vectors_keep_lanes_busy),
         cmocka_unit_test(wide_boxes_have_tiles),
         cmocka_unit_test(columns_of_processors_are_even),
+        cmocka_unit_test(processors_as_measured),
+        cmocka_unit_test(other_processors_as_measured),
         cmocka_unit_test(wide_or_small_stars_make_single_steps),
         cmocka_unit_test(small_grids_fill_large_devices),
     };

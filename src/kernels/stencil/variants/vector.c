@@ -70,6 +70,25 @@ static bool is_narrow(const wfi_point *point)
            p->nx <= (uint64_t)wfi_stencil_width(point) * (point->caps->subgroup_size - 1);
 }
 
+#define NARROW_ROW 128 /* cells */
+
+/* In three dimensions, where each load costs the same: of f64, stars whose neighbours' places are
+ * asked for, where rows are narrow or the star has radius 4; of f32, where rows do not start where
+ * vectors do, stars of radius 4 and periodic borders of short rows
+ * (bench/notes/stencil.md#processors-f64). */
+static bool marches_on_processors(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const bool star = p->shape == WF_STENCIL_STAR;
+    if (!wfi_stencil_profile_of(point->caps)->loads_count || p->dimensions == 2)
+        return false;
+    if (point->problem->type == WF_TYPE_F64)
+        return star && p->border != WF_BORDER_DIRICHLET &&
+               (p->radius > 3 || (p->radius > 1 && p->nx < NARROW_ROW));
+    return point->problem->type == WF_TYPE_F32 && !wfi_stencil_rows_hold_vectors(point) &&
+           ((star && p->radius > 3) || (p->border == WF_BORDER_PERIODIC && p->nx < NARROW_ROW / 2));
+}
+
 /* Where cells share what they load: less than `march` has, and more than `naive` where cells are
  * few (H200, 139x16x173 of f16, a star of radius 4: 6.9 us a step, `naive` 4.9). */
 #define SHARED_COST 2.15
@@ -86,15 +105,43 @@ static double cost_of_loads(const wfi_point *point)
                times = wfi_stencil_goes_by_times(point);
     const wfi_stencil_profile *profile = wfi_stencil_profile_of(point->caps);
     const bool flat_pays = star && (p->radius > 3 ? f16 || !times : f16 && !times && p->radius > 1),
-               solid_pays = f16 && p->radius > (star ? 2 : 3),
+               solid_pays = star ? p->radius > 2 && (f16 || profile->least_groups > 0)
+                                 : p->radius > 3 && f16,
                wraps = p->border == WF_BORDER_PERIODIC && times;
     const bool shares =
         profile->shares_cells && !wraps && (p->dimensions == 2 ? flat_pays : solid_pays);
-    if (is_narrow(point))
+    if (is_narrow(point) || marches_on_processors(point))
         return 3;
     if (wfi_stencil_rows_hold_vectors(point) || profile->loads_count)
         return 2;
     return shares ? SHARED_COST : 3;
+}
+
+#define SHORT_COLUMN_ITEMS 128
+#define WIDE_ROW 512
+
+/* Whether columns of f64 are short where the profile has some that are. Grids of two dimensions
+ * whose rows are narrow are faster in long ones, and so are boxes of radius 2 and more in three,
+ * which load fewer planes in them. */
+static bool has_short_columns(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    return point->problem->type == WF_TYPE_F64 &&
+           wfi_stencil_profile_of(point->caps)->f64_march > 0 &&
+           (p->dimensions == 2 ? p->nx >= NARROW_ROW
+                               : p->shape == WF_STENCIL_STAR || p->radius == 1);
+}
+
+/* Twice as long where planes beyond their ends are many, or each of them is much work. */
+static void fit_short_columns(wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const bool longer = p->dimensions == 2 ? p->radius > 1 && p->nx < WIDE_ROW
+                                           : p->shape == WF_STENCIL_BOX || p->radius > 2;
+    const uint32_t march = wfi_stencil_profile_of(point->caps)->f64_march;
+    wfi_stencil_fit_group(point, SHORT_COLUMN_ITEMS, SHORT_COLUMN_ITEMS);
+    wfi_point_set(point, STENCIL_ID_MARCH,
+                  wfi_even_column(wfi_stencil_axes_of(p).nk, longer ? 2 * march : march));
 }
 
 static double fit(wfi_point *point)
@@ -107,6 +154,8 @@ static double fit(wfi_point *point)
                           (p->shape == WF_STENCIL_STAR || p->radius == 1);
     if (wfi_stencil_goes_by_times(point) && !searched) {
         fit_by_times(point);
+    } else if (has_short_columns(point)) {
+        fit_short_columns(point);
     } else {
         fit_lanes(point, flat && f64 ? profile->flat_f64_items : 256, 64);
         wfi_point_set(point, STENCIL_ID_MARCH, flat && p->radius == 1 ? 2 : 4);
