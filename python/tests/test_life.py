@@ -194,8 +194,7 @@ def test_others_run_while_a_call_waits(device):
         done.set()
         thread.join()
     during = [t for t in ticks if start < t < end]
-    # With the lock held there is none; how many there are is for the machine's other work to say.
-    assert end - start < 0.05 or len(during) > 3, (end - start, len(during))
+    assert end - start < 0.05 or len(during) > (end - start) / 0.05, (end - start, len(during))
 
 
 def test_a_child_says_that_the_device_is_its_parent_s():

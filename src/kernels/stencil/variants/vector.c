@@ -72,10 +72,10 @@ static bool is_narrow(const wfi_point *point)
 
 #define NARROW_ROW 128 /* cells */
 
-/* In three dimensions, where each load costs the same: of f64, stars whose neighbours' places are
- * asked for, where rows are narrow or the star has radius 4; of f32, where rows do not start where
- * vectors do, stars of radius 4 and periodic borders of short rows
- * (bench/notes/stencil.md#processors-f64). */
+/* Whether `march` is faster in three dimensions where each load costs the same. In f64 it is for
+ * stars with a mirrored or periodic border that have radius 4, or radius 2 or 3 and narrow rows. In
+ * f32 it is where rows are no whole vectors, for stars of radius 4 and for periodic borders whose
+ * rows are half as narrow (bench/notes/stencil.md#processors-f64). */
 static bool marches_on_processors(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
@@ -97,7 +97,8 @@ static bool marches_on_processors(const wfi_point *point)
  * one, which pays where neighbouring cells share most of what they load (H200, over `march`: stars
  * of f16 and radius 4 in two dimensions 1.16 times, of radius 3 0.85 to 1.02; in three of radius 3
  * 1.16 to 1.35) and no place is asked for, as with a periodic border (radius 4 in three dimensions
- * 0.87, in two 0.71). */
+ * 0.87, in two 0.71). On processors that holds of every type (SwiftShader, stars of f32 and
+ * radius 3 in three dimensions: 1.03 to 1.26, bench/notes/stencil.md#processors-f64). */
 static double cost_of_loads(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
@@ -132,7 +133,8 @@ static bool has_short_columns(const wfi_point *point)
                                : p->shape == WF_STENCIL_STAR || p->radius == 1);
 }
 
-/* Twice as long where planes beyond their ends are many, or each of them is much work. */
+/* The longest are twice as long for stars that reach far over narrower rows in two dimensions, and
+ * in three for boxes and for stars of radius 3 and 4 (bench/notes/stencil.md#processors-f64). */
 static void fit_short_columns(wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
