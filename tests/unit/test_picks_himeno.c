@@ -130,11 +130,13 @@ static void assert_picks(const measured *cases, size_t count)
                        y = wfi_point_value(&point, HIMENO_ID_LOCAL_Y, 1),
                        march = wfi_point_value(&point, HIMENO_ID_MARCH, 1),
                        pad = wfi_point_value(&point, HIMENO_ID_PAD, 1),
-                       reverse = wfi_point_value(&point, HIMENO_ID_REVERSE, 0);
+                       reverse = wfi_point_value(&point, HIMENO_ID_REVERSE, 0),
+                       steps = wfi_point_value(&point, HIMENO_ID_STEPS, 1);
         if (strcmp(point.variant->name, m->variant) != 0 || x != m->x || y != m->y ||
-            march != m->march || pad != m->pad || reverse != m->reverse)
-            fail_msg("%ux%ux%u: %s %ux%u, march %u, pad %u, reverse %u", m->n[0], m->n[1], m->n[2],
-                     point.variant->name, x, y, march, pad, reverse);
+            march != m->march || pad != m->pad || reverse != m->reverse ||
+            steps != (strcmp(m->variant, "time") == 0 ? 2 : 1))
+            fail_msg("%ux%ux%u: %s %ux%u, march %u, pad %u, reverse %u, %u steps", m->n[0], m->n[1],
+                     m->n[2], point.variant->name, x, y, march, pad, reverse, steps);
     }
     gpu_forget(device);
 }
@@ -174,6 +176,20 @@ static void grids_near_and_beyond_caches(void **state)
                                      {{268, 17, 649}, "time", 32, 12, 31, 1, 1},
                                      {{341, 104, 72}, "time", 32, 12, 24, 32, 1},
                                      {{169, 325, 78}, "time", 32, 12, 38, 1, 1}};
+    (void)state;
+    assert_picks(cases, sizeof cases / sizeof *cases);
+}
+
+/* Likewise of two iterations a pass, and of three in tiles of 64x16 and columns of at most 64
+ * planes: 266x388x636 588 and 744; 89x547x678 300 and 424; 142x644x368 315 and 419; 639x469x118 334
+ * and 376; 830x980x58 406 and 466. */
+static void grids_of_tens_of_millions_of_cells(void **state)
+{
+    static const measured cases[] = {{{266, 388, 636}, "time", 32, 12, 64, 1, 1},
+                                     {{89, 547, 678}, "time", 32, 12, 62, 1, 1},
+                                     {{142, 644, 368}, "time", 32, 12, 61, 1, 1},
+                                     {{639, 469, 118}, "time", 32, 12, 29, 32, 1},
+                                     {{830, 980, 58}, "time", 32, 12, 64, 32, 1}};
     (void)state;
     assert_picks(cases, sizeof cases / sizeof *cases);
 }
@@ -321,6 +337,7 @@ int main(void)
         cmocka_unit_test(arrays_near_a_cache_are_gone_through_in_waves),
         cmocka_unit_test(grids_that_caches_hold),
         cmocka_unit_test(grids_near_and_beyond_caches),
+        cmocka_unit_test(grids_of_tens_of_millions_of_cells),
         cmocka_unit_test(rows_that_do_not_fit_are_passed_over),
         cmocka_unit_test(rows_do_not_cross_the_models_borders),
         cmocka_unit_test(other_variants_stay_at_their_grid),

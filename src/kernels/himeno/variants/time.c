@@ -38,46 +38,16 @@ static const wfi_constraint constraints[] = {
      "a cell on every side of the tile",
      tile_outlasts_steps}};
 
-/* Three iterations a pass, for grids with so many of these work-groups a compute unit (an H100's
- * best on grids of 135 and 33 million cells). */
-#define DEEP_STEPS 3
-#define DEEP_X 64
-#define DEEP_Y 16
-#define DEEP_MARCH 64
-#define DEEP_GROUPS_A_UNIT 5
-
-static void set_tile(wfi_point *point, uint32_t x, uint32_t y, uint32_t march, uint32_t steps)
+static void set_tile(wfi_point *point, const uint32_t tile[2], uint32_t march)
 {
-    wfi_point_set(point, HIMENO_ID_LOCAL_X, x);
-    wfi_point_set(point, HIMENO_ID_LOCAL_Y, y);
+    wfi_point_set(point, HIMENO_ID_LOCAL_X, tile[0]);
+    wfi_point_set(point, HIMENO_ID_LOCAL_Y, tile[1]);
     wfi_point_set(point, HIMENO_ID_MARCH, march);
-    wfi_point_set(point, HIMENO_ID_STEPS, steps);
 }
 
-/* Work-groups of whole tiles in the grid's cells. */
-static double deep_groups(const wfi_point *point)
-{
-    const double overlap = 2 * (DEEP_STEPS - 1);
-    return wfi_himeno_inner_cells(point->problem) /
-           ((DEEP_X - overlap) * (DEEP_Y - overlap) * DEEP_MARCH);
-}
-
-/* Whether a compute unit has the registers for a work-group of three iterations. */
-static bool has_registers(const wfi_point *point)
-{
-    const uint32_t wanted = wfi_himeno_profile_of(point->caps)->deep_registers,
-                   registers = wfi_unit_of(point->caps).registers;
-    return wanted == 0 || registers == 0 || registers / (DEEP_X * DEEP_Y) >= wanted;
-}
-
-static bool set_deep_tile(wfi_point *point)
-{
-    set_tile(point, DEEP_X, DEEP_Y, DEEP_MARCH, DEEP_STEPS);
-    return has_registers(point) && wfi_point_legal(point, NULL) &&
-           deep_groups(point) >= (double)wfi_units_of(point->caps) * DEEP_GROUPS_A_UNIT;
-}
-
-/* The legal tile of two iterations with the least expected time; the smallest where none is. Its
+/* The legal tile of two iterations with the least expected time; the smallest where none is. Three
+ * iterations a pass lose to the overlap of tiles (H200, 60 grids of 11 to 65 million cells: the best
+ * tile of three took 0.99 to 1.34 times the best of two, bench/notes/himeno.md#three-iterations). Its
  * columns have as many planes each, since a short last one would leave compute units idle (H200,
  * 169x325x78 by tiles of 32x8: 56.5 us by columns of 64 and 12 planes, 42.0 by 32x12 and two of
  * 38). */
@@ -90,7 +60,7 @@ static void set_fastest_tile(wfi_point *point)
     for (uint32_t i = 0; i < WFI_COUNT(tiles); i++)
         for (uint32_t longest = 8; longest <= 64; longest *= 2) {
             const uint32_t march = wfi_even_column(planes, longest);
-            set_tile(point, tiles[i][0], tiles[i][1], march, 2);
+            set_tile(point, tiles[i], march);
             const double time = wfi_himeno_pass_time(point);
             if (time >= least || !wfi_point_legal(point, NULL))
                 continue;
@@ -98,7 +68,7 @@ static void set_fastest_tile(wfi_point *point)
             best = i;
             best_march = march;
         }
-    set_tile(point, tiles[best][0], tiles[best][1], best_march, 2);
+    set_tile(point, tiles[best], best_march);
 }
 
 #define TIME_ELSEWHERE 3 /* of this variant where it does not pay, over march4's */
@@ -111,8 +81,8 @@ static double fit(wfi_point *point)
     wfi_himeno_fit_pad(point, 1);
     wfi_point_set(point, HIMENO_ID_INTERLEAVE, profile->interleave);
     wfi_point_set(point, HIMENO_ID_REVERSE, profile->caches_planes);
-    if (!set_deep_tile(point))
-        set_fastest_tile(point);
+    wfi_point_set(point, HIMENO_ID_STEPS, 2);
+    set_fastest_tile(point);
     const bool pays =
         profile->fast_shared && !wfi_unit_of(caps).shared_is_memory && caps->max_invocations >= 256;
     return wfi_himeno_least_bytes(point->problem) *
