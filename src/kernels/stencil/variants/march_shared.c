@@ -110,18 +110,43 @@ static void fit_tile(wfi_point *point)
     *point = best;
 }
 
+/* Boxes of radius 1 in f16 whose rows are no vectors: a tile holds its cells as f32, so that a cell
+ * is converted once for the 27 that read it. In us by `march`, as it was chosen, and by this:
+ * 62x461x433 61.0 and 41.9, 347x363x80 49.3 and 41.5, 407x264x59 33.6 and 29.0, 169x609x23 15.6 and
+ * 13.5; 84x50x36 3.5 by `vector` and 5.7 (H200, bench/notes/stencil.md#boxes-f16). */
+#define LEAST_F16_CELLS 1e6
+
+static bool converts_once(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    return point->problem->type == WF_TYPE_F16 && p->radius == 1 &&
+           !wfi_stencil_rows_hold_vectors(point) &&
+           (double)p->nx * (double)p->ny * (double)p->nz >= LEAST_F16_CELLS;
+}
+
+static void fit_f16_tile(wfi_point *point)
+{
+    wfi_point_set(point, STENCIL_ID_LOCAL_X, 16);
+    wfi_point_set(point, STENCIL_ID_LOCAL_Y, 8);
+    wfi_point_set(point, STENCIL_ID_MARCH, wfi_even_column(point->problem->stencil.nz, 16));
+}
+
 #define UNTIMED 1e3 /* of other variants' cost: a search alone takes it */
 
 /* Faster than columns in registers where a cell has 124 neighbours (H200, 597x61x464 of f16 717 and
  * 490 us, 38x297x111 of f64 266 and 176, 80x62x410 of f32 33.6 and 25.7) and slower where it has 26
- * (145x452x246 of f32 72 and 95). On other kinds of devices nobody has timed it. */
+ * (145x452x246 of f32 72 and 95), but for f16. On other kinds of devices nobody has timed it. */
 static double fit(wfi_point *point)
 {
-    const bool timed = wfi_stencil_goes_by_times(point) && wfi_stencil_has_fast_shared(point);
+    const bool timed = wfi_stencil_goes_by_times(point) && wfi_stencil_has_fast_shared(point),
+               f16 = converts_once(point);
     wfi_point_set(point, STENCIL_ID_ROWS, point->problem->type == WF_TYPE_F64 ? 2 : 1);
-    if (timed)
+    if (timed && f16)
+        fit_f16_tile(point);
+    else if (timed)
         fit_tile(point);
-    return wfi_stencil_bytes(point) * (timed && wfi_stencil_is_wide_box(point) ? 1.9 : UNTIMED);
+    return wfi_stencil_bytes(point) *
+           (timed && (f16 || wfi_stencil_is_wide_box(point)) ? 1.9 : UNTIMED);
 }
 
 /* Every work-group loads its tile of each plane, also those of its cells that lie beyond the grid,
