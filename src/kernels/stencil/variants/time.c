@@ -41,7 +41,7 @@ static const wfi_stencil_values solid_values[] = {
 /* Tiles that are tried where times are predicted, with the most steps a pass. */
 static const wfi_stencil_values flat_tiles[] = {{64, 1, 1, 0, 4}};
 static const wfi_stencil_values solid_tiles[] = {
-    {32, 8, 1, 0, 3}, {64, 4, 1, 0, 3}, {64, 8, 2, 0, 3}, {32, 4, 4, 0, 3}};
+    {32, 8, 1, 0, 3}, {64, 4, 1, 0, 3}, {64, 8, 2, 0, 3}, {32, 16, 2, 0, 3}};
 
 /* It pays where memory is much slower than arithmetic and shared memory is faster than caches. In
  * three dimensions the tiles' overlap eats what f64 and wide stencils could gain; in two, columns
