@@ -467,9 +467,10 @@ static void rows_of_vectors_keep_lanes_busy(void **state)
     gpu_forget(device);
 }
 
-/* Boxes of radius 2 in three dimensions by tiles in shared memory (bench/notes/stencil.md#tiles), of
- * radius 1 those of f16 with a million cells whose rows are no vectors (#boxes-f16), and none where nobody has timed them: on processors, and on GPUs of which units
- * are published. */
+/* Boxes of radius 2 in three dimensions by tiles in shared memory (bench/notes/stencil.md#tiles),
+ * of radius 1 those of f16 with a million cells whose rows are no vectors (#boxes-f16), other boxes
+ * not, and none where nobody has timed them: on processors, and on GPUs of which units are
+ * published. */
 static void wide_boxes_have_tiles(void **state)
 {
     wf_device *device = card(), *others[] = {processor(0), card(), card()};

@@ -46,11 +46,11 @@ static void set_tile(wfi_point *point, const uint32_t tile[2], uint32_t march)
 }
 
 /* The legal tile of two iterations with the least expected time; the smallest where none is. Three
- * iterations a pass lose to the overlap of tiles (H200, 60 grids of 11 to 65 million cells: the best
- * tile of three took 0.99 to 1.34 times the best of two, bench/notes/himeno.md#three-iterations). Its
- * columns have as many planes each, since a short last one would leave compute units idle (H200,
- * 169x325x78 by tiles of 32x8: 56.5 us by columns of 64 and 12 planes, 42.0 by 32x12 and two of
- * 38). */
+ * iterations a pass lose to the overlap of tiles (H200, 60 grids of 11 to 65 million cells: the
+ * best tile of three took 0.99 to 1.34 times the best of two,
+ * bench/notes/himeno.md#three-iterations). Columns have as many planes each, since a short last one
+ * would leave compute units idle (H200, 169x325x78 by tiles of 32x8: 56.5 us by columns of 64 and
+ * 12 planes, 42.0 by 32x12 and two of 38). */
 static void set_fastest_tile(wfi_point *point)
 {
     static const uint32_t tiles[][2] = {{16, 8}, {32, 8}, {32, 12}, {32, 16}, {64, 8}};
