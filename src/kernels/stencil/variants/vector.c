@@ -93,24 +93,46 @@ static bool marches_on_processors(const wfi_point *point)
  * few (H200, 139x16x173 of f16, a star of radius 4: 6.9 us a step, `naive` 4.9). */
 #define SHARED_COST 2.15
 
+static bool is_processor(const wfi_point *point)
+{
+    return wfi_stencil_profile_of(point->caps)->least_groups > 0;
+}
+
+/* Whether neighbouring cells share enough of what they load in two dimensions, on devices where
+ * that pays. */
+static bool shares_a_row(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const bool f16 = point->problem->type == WF_TYPE_F16, times = wfi_stencil_goes_by_times(point);
+    if (p->shape == WF_STENCIL_BOX)
+        return p->radius > 1 && is_processor(point);
+    return (p->radius > 1 && f16 && !times) || (p->radius > 2 && is_processor(point)) ||
+           (p->radius > 3 && (f16 || !times));
+}
+
+/* Likewise in three. */
+static bool shares_a_plane(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const bool f16 = point->problem->type == WF_TYPE_F16;
+    return p->shape == WF_STENCIL_BOX ? p->radius > 3 && f16
+                                      : p->radius > 2 && (f16 || is_processor(point));
+}
+
 /* Over the bytes of the grid. Where rows do not start where vectors do, cells are loaded one by
  * one, which pays where neighbouring cells share most of what they load (H200, over `march`: stars
  * of f16 and radius 4 in two dimensions 1.16 times, of radius 3 0.85 to 1.02; in three of radius 3
  * 1.16 to 1.35) and no place is asked for, as with a periodic border (radius 4 in three dimensions
- * 0.87, in two 0.71). On processors that holds of every type (SwiftShader, stars of f32 and
- * radius 3 in three dimensions: 1.03 to 1.26, bench/notes/stencil.md#processors-f64). */
+ * 0.87, in two 0.71). On processors that holds of every type (SwiftShader, f32: stars of radius 3
+ * in three dimensions 1.03 to 1.26, in two 0.89 to 1.33; boxes of radius 2 in two 1.4 to 1.6;
+ * bench/notes/stencil.md#processors-f64). */
 static double cost_of_loads(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    const bool f16 = point->problem->type == WF_TYPE_F16, star = p->shape == WF_STENCIL_STAR,
-               times = wfi_stencil_goes_by_times(point);
     const wfi_stencil_profile *profile = wfi_stencil_profile_of(point->caps);
-    const bool flat_pays = star && (p->radius > 3 ? f16 || !times : f16 && !times && p->radius > 1),
-               solid_pays = star ? p->radius > 2 && (f16 || profile->least_groups > 0)
-                                 : p->radius > 3 && f16,
-               wraps = p->border == WF_BORDER_PERIODIC && times;
-    const bool shares =
-        profile->shares_cells && !wraps && (p->dimensions == 2 ? flat_pays : solid_pays);
+    const bool wraps = p->border == WF_BORDER_PERIODIC && wfi_stencil_goes_by_times(point),
+               shares = profile->shares_cells && !wraps &&
+                        (p->dimensions == 2 ? shares_a_row(point) : shares_a_plane(point));
     if (is_narrow(point) || marches_on_processors(point))
         return 3;
     if (wfi_stencil_rows_hold_vectors(point) || profile->loads_count)
