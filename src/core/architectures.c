@@ -26,13 +26,22 @@
 
 /* NVIDIA: 4 partitions of 16384 registers an SM; a warp's registers come 256 at a time. The first
  * row whose name part is found in the device's name is the device's: longer parts come first. */
-#define NVIDIA_ROW(id, label, parts, waves, groups, shared, reserved, fma)                         \
+#define NVIDIA_PARTS(id, label, parts, waves, groups, shared, reserved, fma)                       \
+    .name = "nvidia:" id, .generation = label, .vendor_id = WFI_NVIDIA, .name_pieces = parts,      \
+    .unit = "multiprocessor", .wave = 32, .simds = 4, .simd_waves = (waves) / 4,                   \
+    .unit_groups = groups, .simd_registers = 16384, .register_step = 8, .lane_registers = 255,     \
+    .unit_shared = (shared)*1024, .shared_step = (reserved) ? 128 : 256,                           \
+    .shared_reserved = reserved, .unit_fma = fma, .source = CUDA_GUIDE
+#define NVIDIA_ROW(...)                                                                            \
     {                                                                                              \
-        .name = "nvidia:" id, .generation = label, .vendor_id = WFI_NVIDIA, .name_pieces = parts,  \
-        .unit = "multiprocessor", .wave = 32, .simds = 4, .simd_waves = (waves) / 4,               \
-        .unit_groups = groups, .simd_registers = 16384, .register_step = 8, .lane_registers = 255, \
-        .unit_shared = (shared)*1024, .shared_step = (reserved) ? 128 : 256,                       \
-        .shared_reserved = reserved, .unit_fma = fma, .source = CUDA_GUIDE                         \
+        NVIDIA_PARTS(__VA_ARGS__)                                                                  \
+    }
+/* Of such a generation the card with the most bandwidth for its arithmetic, by NVIDIA's data
+ * sheets: multiprocessors, MHz, GB/s. */
+#define GEFORCE_ROW(id, label, parts, waves, groups, shared, units, clock, bandwidth)              \
+    {                                                                                              \
+        NVIDIA_PARTS(id, label, parts, waves, groups, shared, 1024, 128),                          \
+            .flops_a_byte = 2.0 * 128 * (units) * (clock) / ((bandwidth)*1e3)                      \
     }
 /* NVIDIA before Pascal: `words` registers of an SM lie in `parts_` parts; a warp's come `step` a
  * lane at a time. */
@@ -114,9 +123,9 @@ static const wfi_architecture table[] = {
     NVIDIA_ROW("sm90", "Hopper", "H100|H200|H800|H20|GH200", 64, 32, 228, 1024, 128),
     NVIDIA_ROW("sm100", "Blackwell", "B200|B100|GB200|GB300|B300", 64, 32, 228, 1024, 128),
     NVIDIA_ROW("sm80", "Ampere", "A100|A800|A30", 64, 32, 164, 1024, 64),
-    NVIDIA_ROW("sm120", "Blackwell", "RTX 50|RTX PRO", 48, 24, 100, 1024, 128),
-    NVIDIA_ROW("sm89", "Ada", "RTX 40|L40|L4|L20|Ada", 48, 24, 100, 1024, 128),
-    NVIDIA_ROW("sm86", "Ampere", "RTX 30|RTX A|A10|A16|A40|A2", 48, 16, 100, 1024, 128),
+    GEFORCE_ROW("sm120", "Blackwell", "RTX 50|RTX PRO", 48, 24, 100, 30, 2497, 448),
+    GEFORCE_ROW("sm89", "Ada", "RTX 40|L40|L4|L20|Ada", 48, 24, 100, 24, 2460, 272),
+    GEFORCE_ROW("sm86", "Ampere", "RTX 30|RTX A|A10|A16|A40|A2", 48, 16, 100, 28, 1777, 360),
     NVIDIA_ROW("sm75", "Turing", "RTX 20|GTX 16|Quadro RTX|TITAN RTX|T4|T1000|T600", 32, 16, 64, 0,
                64),
     NVIDIA_ROW("sm70", "Volta", "V100|TITAN V", 64, 32, 96, 0, 64),

@@ -38,9 +38,11 @@ typedef struct wfi_himeno_profile {
     bool dispatch_gaps;       /* most of a tiny grid's time passes between dispatches */
     bool caches_planes;       /* a cache still holds the planes that the pass before touched last */
     bool slow_barriers;       /* work-items had better store their own sums than add them up */
-    bool fast_shared;     /* shared memory is faster than caches, unless the architecture says no */
-    uint32_t pairs_march; /* of `pairs` on grids that are not small; 0: as the columns say */
-    uint32_t march_alone; /* of `march`, where vectors gain nothing; 0: as the columns say */
+    bool fast_shared; /* shared memory is faster than caches, unless the architecture says no */
+    uint32_t deep_registers; /* of a work-item of `time` with three steps; 0: it does with any */
+    double unit_bytes;       /* of memory, a clock of a compute unit; 0: as an H200's */
+    uint32_t pairs_march;    /* of `pairs` on grids that are not small; 0: as the columns say */
+    uint32_t march_alone;    /* of `march`, where vectors gain nothing; 0: as the columns say */
     wfi_himeno_columns columns[WFI_HIMENO_GRIDS];
     wfi_himeno_times times;
 } wfi_himeno_profile;

@@ -12,10 +12,12 @@
 
 #define UNIT_BYTES 15.6   /* of memory, a clock, where none are published */
 #define PLANE_CLOCKS 1250 /* of memory's latency, and of the arithmetic and barriers of a plane */
-#define ITEM_CLOCKS 2     /* of a plane, for each work-item */
+#define ITEM_CLOCKS 1     /* of a plane, for each work-item and iteration */
 #define PASS_CLOCKS 9900  /* of a dispatch, the barrier behind it and the planes before the first */
-#define SINGLE_CLOCKS 3000  /* of a pass of one iteration, likewise */
-#define TIME_REGISTERS 56   /* of a work-item */
+#define SINGLE_CLOCKS 3000 /* of a pass of one iteration, likewise */
+/* Of a work-item: these, and so many for each iteration. */
+#define LEAST_REGISTERS 24
+#define STEP_REGISTERS 16
 #define ROW_BYTES 36        /* that a row of a tile reads more, since caches fetch whole sectors */
 #define SINGLE_ROW_BYTES 24 /* likewise a row of the grid, in a pass of one */
 #define ARRAYS_READ 13      /* twelve coefficients and p */
@@ -28,9 +30,12 @@
 #define CACHED_TIME 0.75
 #define UNCACHED_BYTES 60e6
 
-static double unit_bytes(const wfi_unit *unit)
+static double unit_bytes(const wf_caps *caps, const wfi_unit *unit)
 {
-    return unit->fma && unit->flops_a_byte > 0 ? 2.0 * unit->fma / unit->flops_a_byte : UNIT_BYTES;
+    const double guessed = wfi_himeno_profile_of(caps)->unit_bytes;
+    return unit->fma && unit->flops_a_byte > 0 ? 2.0 * unit->fma / unit->flops_a_byte
+           : guessed > 0                       ? guessed
+                                               : UNIT_BYTES;
 }
 
 /* Bytes that a work-group reads and writes for a plane, in the mean over all of them. */
@@ -68,22 +73,24 @@ double wfi_himeno_pass_time(const wfi_point *point)
     const wf_caps *caps = point->caps;
     const wfi_himeno_problem *p = &point->problem->himeno;
     const wfi_unit unit = wfi_unit_of(caps);
-    const double units = wfi_units_of(caps), steps = wfi_himeno_steps(point), planes = p->nk - 2.0;
+    const double units = ceil((double)wfi_units_of(caps) / unit.counted),
+                 steps = wfi_himeno_steps(point), planes = p->nk - 2.0;
     uint32_t groups[3], size[3];
     wfi_himeno_groups(point, (uint32_t)p->nk - 2, groups);
     wfi_himeno_group_size(point, size);
     const double items = (double)size[0] * size[1],
-                 published = wfi_published_held(&unit, items, TIME_REGISTERS, 0),
-                 held =
-                     published > 0 ? published : wfi_himeno_guessed_groups(items, TIME_REGISTERS);
+                 registers = LEAST_REGISTERS + STEP_REGISTERS * steps,
+                 bytes = unit_bytes(caps, &unit),
+                 published = wfi_published_held(&unit, items, registers, 0),
+                 held = published > 0 ? published : wfi_himeno_guessed_groups(items, registers);
     const double unit_groups = (double)groups[0] * groups[1] * groups[2] / units,
                  rounds = floor(unit_groups / held), left = unit_groups - rounds * held,
                  last = left + LAST_GROUP * (ceil(left) - left);
-    const double wait = PLANE_CLOCKS + ITEM_CLOCKS * items,
-                 load = plane_bytes(point, groups) / unit_bytes(&unit);
+    const double wait = PLANE_CLOCKS + ITEM_CLOCKS * steps * items,
+                 load = plane_bytes(point, groups) / bytes;
     const double plane = rounds * plane_clocks(wait, held * load) +
                          (left > 0 ? plane_clocks(wait, last * load) : 0),
                  column =
                      fmin(wfi_point_value(point, HIMENO_ID_MARCH, 1), planes) + 2 * (steps - 1);
-    return (column * plane + PASS_CLOCKS) / steps / single_clocks(point, units * unit_bytes(&unit));
+    return (column * plane + PASS_CLOCKS) / steps / single_clocks(point, units * bytes);
 }

@@ -38,27 +38,41 @@ static const wfi_constraint constraints[] = {
      "a cell on every side of the tile",
      tile_outlasts_steps}};
 
-static void set_tile(wfi_point *point, const uint32_t tile[2], uint32_t march)
+typedef struct tile {
+    uint32_t x, y, steps;
+} tile;
+
+static void set_tile(wfi_point *point, tile t, uint32_t march)
 {
-    wfi_point_set(point, HIMENO_ID_LOCAL_X, tile[0]);
-    wfi_point_set(point, HIMENO_ID_LOCAL_Y, tile[1]);
+    wfi_point_set(point, HIMENO_ID_LOCAL_X, t.x);
+    wfi_point_set(point, HIMENO_ID_LOCAL_Y, t.y);
     wfi_point_set(point, HIMENO_ID_MARCH, march);
+    wfi_point_set(point, HIMENO_ID_STEPS, t.steps);
 }
 
-/* The legal tile of two iterations with the least expected time; the smallest where none is. Three
- * iterations a pass lose to the overlap of tiles (H200, 60 grids of 11 to 65 million cells: the
- * best tile of three took 0.99 to 1.34 times the best of two,
+/* Whether a compute unit has the registers for a work-group of the tile. */
+static bool has_registers(const wfi_point *point, tile t)
+{
+    const uint32_t wanted = wfi_himeno_profile_of(point->caps)->deep_registers,
+                   registers = wfi_unit_of(point->caps).registers;
+    return t.steps < 3 || wanted == 0 || registers == 0 || registers / (t.x * t.y) >= wanted;
+}
+
+/* The legal tile with the least expected time; the smallest where none is. Three iterations a pass
+ * pay where memory is slow beside arithmetic: on an H200 they lose to the overlap of tiles (60
+ * grids of 11 to 65 million cells: 64x16 took 1.09 to 1.61 times the best of two iterations,
  * bench/notes/himeno.md#three-iterations). Columns have as many planes each, since a short last one
  * would leave compute units idle (H200, 169x325x78 by tiles of 32x8: 56.5 us by columns of 64 and
  * 12 planes, 42.0 by 32x12 and two of 38). */
 static void set_fastest_tile(wfi_point *point)
 {
-    static const uint32_t tiles[][2] = {{16, 8}, {32, 8}, {32, 12}, {32, 16}, {64, 8}};
+    static const tile tiles[] = {{16, 8, 2},  {32, 8, 2}, {32, 12, 2},
+                                 {32, 16, 2}, {64, 8, 2}, {64, 16, 3}};
     const uint64_t planes = point->problem->himeno.nk - 2;
     uint32_t best = 0, best_march = 8;
     double least = INFINITY;
     for (uint32_t i = 0; i < WFI_COUNT(tiles); i++)
-        for (uint32_t longest = 8; longest <= 64; longest *= 2) {
+        for (uint32_t longest = 8; longest <= 64 && has_registers(point, tiles[i]); longest *= 2) {
             const uint32_t march = wfi_even_column(planes, longest);
             set_tile(point, tiles[i], march);
             const double time = wfi_himeno_pass_time(point);
@@ -81,7 +95,6 @@ static double fit(wfi_point *point)
     wfi_himeno_fit_pad(point, 1);
     wfi_point_set(point, HIMENO_ID_INTERLEAVE, profile->interleave);
     wfi_point_set(point, HIMENO_ID_REVERSE, profile->caches_planes);
-    wfi_point_set(point, HIMENO_ID_STEPS, 2);
     set_fastest_tile(point);
     const bool pays =
         profile->fast_shared && !wfi_unit_of(caps).shared_is_memory && caps->max_invocations >= 256;
