@@ -30,12 +30,23 @@
 #define CACHED_TIME 0.75
 #define UNCACHED_BYTES 60e6
 
-static double unit_bytes(const wf_caps *caps, const wfi_unit *unit)
+/* The share of the arrays that caches hold. */
+static double cached_share(const wfi_problem *problem)
 {
-    const double guessed = wfi_himeno_profile_of(caps)->unit_bytes;
-    return unit->fma && unit->flops_a_byte > 0 ? 2.0 * unit->fma / unit->flops_a_byte
-           : guessed > 0                       ? guessed
-                                               : UNIT_BYTES;
+    const double beyond = (wfi_himeno_least_bytes(problem) - WFI_HIMENO_CACHED_BYTES) /
+                          (UNCACHED_BYTES - WFI_HIMENO_CACHED_BYTES);
+    return fmin(fmax(1 - beyond, 0), 1);
+}
+
+/* Of memory, a clock, for one of the units; what caches hold comes no slower than on an H200. */
+static double unit_bytes(const wfi_point *point, const wfi_unit *unit)
+{
+    const double guessed = wfi_himeno_profile_of(point->caps)->unit_bytes;
+    const double memory = unit->fma && unit->flops_a_byte > 0 ? 2.0 * unit->fma / unit->flops_a_byte
+                          : guessed > 0                       ? guessed
+                                                              : UNIT_BYTES;
+    const double cached = cached_share(point->problem);
+    return cached * fmax(memory, UNIT_BYTES) + (1 - cached) * memory;
 }
 
 /* Bytes that a work-group reads and writes for a plane, in the mean over all of them. */
@@ -54,12 +65,9 @@ static double plane_bytes(const wfi_point *point, const uint32_t groups[3])
 static double single_clocks(const wfi_point *point, double bytes_a_clock)
 {
     const double row = sizeof(float) * (point->problem->himeno.ni - 2.0),
-                 least = wfi_himeno_least_bytes(point->problem),
-                 beyond =
-                     (least - WFI_HIMENO_CACHED_BYTES) / (UNCACHED_BYTES - WFI_HIMENO_CACHED_BYTES),
-                 cached = fmin(fmax(1 - beyond, 0), 1);
-    const double moved = least * (row + SINGLE_ROW_BYTES) / row;
-    return moved * (1 - (1 - CACHED_TIME) * cached) / bytes_a_clock + SINGLE_CLOCKS;
+                 moved = wfi_himeno_least_bytes(point->problem) * (row + SINGLE_ROW_BYTES) / row;
+    return moved * (1 - (1 - CACHED_TIME) * cached_share(point->problem)) / bytes_a_clock +
+           SINGLE_CLOCKS;
 }
 
 /* What a plane takes where a unit has so many work-groups under way. */
@@ -80,7 +88,7 @@ double wfi_himeno_pass_time(const wfi_point *point)
     wfi_himeno_group_size(point, size);
     const double items = (double)size[0] * size[1],
                  registers = LEAST_REGISTERS + STEP_REGISTERS * steps,
-                 bytes = unit_bytes(caps, &unit),
+                 bytes = unit_bytes(point, &unit),
                  published = wfi_published_held(&unit, items, registers, 0),
                  held = published > 0 ? published : wfi_himeno_guessed_groups(items, registers);
     const double unit_groups = (double)groups[0] * groups[1] * groups[2] / units,

@@ -50,12 +50,31 @@ static void set_tile(wfi_point *point, tile t, uint32_t march)
     wfi_point_set(point, HIMENO_ID_STEPS, t.steps);
 }
 
+/* Of columns of DEEP_MARCH planes, from which on three iterations are weighed: an H100 was fastest
+ * with them on grids of 135 and 33 million cells, and nobody has timed smaller ones on a card whose
+ * memory is slow. */
+#define DEEP_GROUPS_A_UNIT 5
+#define DEEP_MARCH 64
+
+static bool is_deep(const wfi_point *point, tile t)
+{
+    const double overlap = 2.0 * (t.steps - 1);
+    return wfi_himeno_inner_cells(point->problem) >= (t.x - overlap) * (t.y - overlap) *
+                                                         DEEP_MARCH * DEEP_GROUPS_A_UNIT *
+                                                         wfi_units_of(point->caps);
+}
+
 /* Whether a compute unit has the registers for a work-group of the tile. */
 static bool has_registers(const wfi_point *point, tile t)
 {
     const uint32_t wanted = wfi_himeno_profile_of(point->caps)->deep_registers,
                    registers = wfi_unit_of(point->caps).registers;
-    return t.steps < 3 || wanted == 0 || registers == 0 || registers / (t.x * t.y) >= wanted;
+    return wanted == 0 || registers == 0 || registers / (t.x * t.y) >= wanted;
+}
+
+static bool is_weighed(const wfi_point *point, tile t)
+{
+    return t.steps < 3 || (is_deep(point, t) && has_registers(point, t));
 }
 
 /* The legal tile with the least expected time; the smallest where none is. Three iterations a pass
@@ -72,7 +91,7 @@ static void set_fastest_tile(wfi_point *point)
     uint32_t best = 0, best_march = 8;
     double least = INFINITY;
     for (uint32_t i = 0; i < WFI_COUNT(tiles); i++)
-        for (uint32_t longest = 8; longest <= 64 && has_registers(point, tiles[i]); longest *= 2) {
+        for (uint32_t longest = 8; longest <= 64 && is_weighed(point, tiles[i]); longest *= 2) {
             const uint32_t march = wfi_even_column(planes, longest);
             set_tile(point, tiles[i], march);
             const double time = wfi_himeno_pass_time(point);
