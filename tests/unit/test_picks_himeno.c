@@ -307,6 +307,28 @@ static void small_grids_of_slow_memory(void **state)
     gpu_forget(device);
 }
 
+/* With the rows that ship, among which an H100's, which makes three at L, serve where an H200 has
+ * none of its own. */
+static void rows_of_an_h200_make_two_iterations(void **state)
+{
+    static const uint32_t grids[][3] = {{512, 256, 256}, {513, 257, 257}, {560, 370, 189}};
+    const wf_tuning tuning = {.size = sizeof tuning};
+    wf_device *device = gpu_nvidia();
+    (void)state;
+    snprintf(device->caps.name, sizeof device->caps.name, "NVIDIA H200");
+    device->caps.device_id = 0x2335;
+    device->caps.cooperative_matrix = true;
+    for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+        const wfi_problem problem = grid_of(grids[i][0], grids[i][1], grids[i][2]);
+        wfi_choice choice;
+        assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
+        assert_string_equal(choice.chosen_by, "device row");
+        assert_string_equal(choice.point.variant->name, "time");
+        assert_int_equal(wfi_point_value(&choice.point, HIMENO_ID_STEPS, 1), 2);
+    }
+    gpu_forget(device);
+}
+
 /* Gives the device tuning data with one row that ships: `point` for a grid of these extents. */
 static struct wfi_tuning *ship_row(wf_device *device, const wfi_himeno_problem *grid,
                                    const wfi_named_point *point)
@@ -454,6 +476,7 @@ int main(void)
         cmocka_unit_test(three_iterations_are_expected_as_measured),
         cmocka_unit_test(slow_memory_makes_three_iterations),
         cmocka_unit_test(small_grids_of_slow_memory),
+        cmocka_unit_test(rows_of_an_h200_make_two_iterations),
         cmocka_unit_test(rows_that_do_not_fit_are_passed_over),
         cmocka_unit_test(rows_do_not_cross_the_models_borders),
         cmocka_unit_test(other_variants_stay_at_their_grid),
