@@ -34,3 +34,8 @@ double wfi_published_held(const wfi_unit *unit, double items, double registers, 
         groups = fmin(groups, floor(unit->shared_bytes / shared));
     return fmax(groups, 1);
 }
+
+double wfi_published_bytes(const wfi_unit *unit)
+{
+    return unit->flops_a_byte > 0 ? 2.0 * unit->fma / unit->flops_a_byte : 0;
+}

@@ -18,4 +18,7 @@ wfi_units wfi_published_units(const wf_caps *caps);
  * shared memory; 0: not known. */
 double wfi_published_held(const wfi_unit *unit, double items, double registers, double shared);
 
+/* Bytes of memory for one of the units, a clock; 0: they are not published. */
+double wfi_published_bytes(const wfi_unit *unit);
+
 #endif

@@ -131,9 +131,9 @@ static void small_grids_that_were_measured(void **state)
     gpu_forget(device);
 }
 
-/* Other grids, in us by what was taken before and by the best that was found on an H200: 16.1 and
- * 8.9, 17.5 and 9.3, 14.1 and 10.7, 37.3 and 31.4, 12.1 and 9.8 (bench/notes/stencil.md#steps-29).
- * Of the others single steps were the best. */
+/* The first five grids took an H200 16.1, 17.5, 14.1, 37.3 and 12.1 us by single steps and 8.9,
+ * 9.3, 10.7, 31.4 and 9.8 by the best that was found (bench/notes/stencil.md#steps-29). Of the
+ * others single steps were the best. */
 static void steps_of_other_grids_that_were_measured(void **state)
 {
     static const struct {

@@ -1,8 +1,8 @@
 /* What a pass of several iterations takes beside a pass of one, in clocks of a compute unit: each
  * plane that a work-group goes on to is waited for, and the work-groups that a unit holds share its
  * part of memory's bandwidth. Of the device its published figures come in; the other numbers are
- * guesses for all devices, fitted to 26 grids on an H200 (bench/notes/himeno.md#rounds says how far
- * they hold). */
+ * guesses for all devices, fitted to 26 grids on an H200, those of three iterations to 60 others
+ * (bench/notes/himeno.md#rounds and #three-iterations say how far they hold). */
 #include <math.h>
 
 #include "core/architectures.h"
@@ -41,10 +41,9 @@ static double cached_share(const wfi_problem *problem)
 /* Of memory, a clock, for one of the units; what caches hold comes no slower than on an H200. */
 static double unit_bytes(const wfi_point *point, const wfi_unit *unit)
 {
-    const double guessed = wfi_himeno_profile_of(point->caps)->unit_bytes;
-    const double memory = unit->fma && unit->flops_a_byte > 0 ? 2.0 * unit->fma / unit->flops_a_byte
-                          : guessed > 0                       ? guessed
-                                                              : UNIT_BYTES;
+    const double published = wfi_published_bytes(unit),
+                 guessed = wfi_himeno_profile_of(point->caps)->unit_bytes;
+    const double memory = published > 0 ? published : guessed > 0 ? guessed : UNIT_BYTES;
     const double cached = cached_share(point->problem);
     return cached * fmax(memory, UNIT_BYTES) + (1 - cached) * memory;
 }

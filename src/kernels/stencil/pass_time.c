@@ -155,10 +155,10 @@ typedef struct device {
 static device device_of(const wf_caps *caps)
 {
     const wfi_unit unit = wfi_unit_of(caps);
+    const double published = wfi_published_bytes(&unit);
     return (device){.unit = unit,
                     .units = ceil((double)wfi_units_of(caps) / unit.counted),
-                    .bytes =
-                        unit.flops_a_byte > 0 ? 2.0 * unit.fma / unit.flops_a_byte : UNIT_BYTES};
+                    .bytes = published > 0 ? published : UNIT_BYTES};
 }
 
 /* What a plane is waited for by a work-group, of which a unit has so many subgroups at once. */

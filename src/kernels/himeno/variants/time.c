@@ -50,9 +50,9 @@ static void set_tile(wfi_point *point, tile t, uint32_t march)
     wfi_point_set(point, HIMENO_ID_STEPS, t.steps);
 }
 
-/* Of columns of DEEP_MARCH planes, from which on three iterations are weighed: an H100 was fastest
- * with them on grids of 135 and 33 million cells, and nobody has timed smaller ones on a card whose
- * memory is slow. */
+/* Three iterations are weighed for grids with so many work-groups a compute unit, in columns of
+ * DEEP_MARCH planes: an H100 was fastest with them on grids of 135 and 33 million cells, and nobody
+ * has timed smaller ones on a card whose memory is slow. */
 #define DEEP_GROUPS_A_UNIT 5
 #define DEEP_MARCH 64
 
@@ -90,8 +90,10 @@ static void set_fastest_tile(wfi_point *point)
     const uint64_t planes = point->problem->himeno.nk - 2;
     uint32_t best = 0, best_march = 8;
     double least = INFINITY;
-    for (uint32_t i = 0; i < WFI_COUNT(tiles); i++)
-        for (uint32_t longest = 8; longest <= 64 && is_weighed(point, tiles[i]); longest *= 2) {
+    for (uint32_t i = 0; i < WFI_COUNT(tiles); i++) {
+        if (!is_weighed(point, tiles[i]))
+            continue;
+        for (uint32_t longest = 8; longest <= 64; longest *= 2) {
             const uint32_t march = wfi_even_column(planes, longest);
             set_tile(point, tiles[i], march);
             const double time = wfi_himeno_pass_time(point);
@@ -101,6 +103,7 @@ static void set_fastest_tile(wfi_point *point)
             best = i;
             best_march = march;
         }
+    }
     set_tile(point, tiles[best], best_march);
 }
 
