@@ -33,12 +33,10 @@ const int ALL_SUMS = SIDE * SUMS;
 #ifdef WF_TYPE_F64
 #define OWN_PARAMETER
 #define OWN_ARGUMENT
-#define own_cell(r, n) load(i + n, j + r, k)
 #else
 #define KEEPS_OWN
 #define OWN_PARAMETER ACC own[OWN],
 #define OWN_ARGUMENT own,
-#define own_cell(r, n) own[r * WIDTH + n]
 const int OWN_PLANES = BORDER == STENCIL_DIRICHLET ? RADIUS + 1 : 1;
 const int OWN = OWN_PLANES * SUMS;
 #endif
@@ -53,8 +51,11 @@ void load_plane(int k, uint cells[LOADS], out ACC coming[LOADS])
         coming[n] = ACC(values_in[cells[n] + plane]);
 }
 
+uint fixed_cells; // bit r WIDTH + n: cell n of row r keeps its value in every plane
+
 void store_cells(ACC sums[ALL_SUMS], OWN_PARAMETER int i, int j, int k)
 {
+    uint kept = fixed_at(k, push.nk) ? 0xffffffffu : fixed_cells;
     [[unroll]] for (int r = 0; r < ROWS; r++) {
         if (j + r >= end_j())
             return;
@@ -62,8 +63,14 @@ void store_cells(ACC sums[ALL_SUMS], OWN_PARAMETER int i, int j, int k)
         LOADED_ACC cells;
         [[unroll]] for (int n = 0; n < WIDTH; n++) {
             cells[n] = rounded(sums[r * WIDTH + n]);
+#ifdef KEEPS_OWN
+            if (BORDER == STENCIL_DIRICHLET)
+                cells[n] = masked(uint(bitfieldExtract(int(kept), r * WIDTH + n, 1)),
+                                  own[r * WIDTH + n], cells[n]);
+#else
             if (i + n < push.ni && fixed_cell(i + n, j + r, k))
-                cells[n] = own_cell(r, n);
+                cells[n] = load(i + n, j + r, k);
+#endif
         }
         if (EVEN != 0 && ALIGNED != 0) {
             loaded_out[at / WIDTH] = narrowed(cells);
@@ -87,6 +94,10 @@ void main()
     int x = int(gl_LocalInvocationID.x), y = int(gl_LocalInvocationID.y) * ROWS;
     int i = tile_i + x * WIDTH, j = tile_j + y;
 
+    fixed_cells = 0;
+    [[unroll]] for (int n = 0; n < SUMS; n++)
+        if (fixed_at(i + n % WIDTH, push.ni) || fixed_at(j + n / WIDTH, push.nj))
+            fixed_cells |= 1u << n;
     uint cells[LOADS];
     [[unroll]] for (int n = 0; n < LOADS; n++) {
         uint at = min(item + uint(n * ITEMS), uint(TILE - 1));

@@ -148,6 +148,22 @@ bool fixed_cell(int i, int j, int k)
     return fixed_at(i, push.ni) || (FLAT == 0 && fixed_at(j, push.nj)) || fixed_at(k, push.nk);
 }
 
+uint mask_of(bool all)
+{
+    return all ? 0xffffffffu : 0u;
+}
+
+// Of two values the first where all bits of the mask are set, the second where none is. A compiler
+// makes no branch of it, into which it would move the loads that a value needs: a wait for each.
+ACC masked(uint mask, ACC first, ACC second)
+{
+#ifdef WF_TYPE_F64
+    return packDouble2x32((unpackDouble2x32(first) & mask) | (unpackDouble2x32(second) & ~mask));
+#else
+    return uintBitsToFloat((floatBitsToUint(first) & mask) | (floatBitsToUint(second) & ~mask));
+#endif
+}
+
 // Whether the solver has converged, so that nobody will read what would be computed here.
 bool stopped()
 {

@@ -15,6 +15,7 @@ layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 2) in;
 layout(constant_id = STENCIL_ID_MARCH) const int MARCH = 16;
 layout(constant_id = STENCIL_ID_STEPS) const int STEPS = 2;
 layout(constant_id = STENCIL_ID_ROWS) const int ROWS = 1;
+#define UNIFORM_TAPS
 #include "stencil_problem.glsl"
 
 const int COLUMN = 2 * RADIUS + 1;
@@ -27,6 +28,35 @@ const int SLOTS = RADIUS + 1; // planes a level: written in front t, read until 
 shared ACC levels[STEPS * SLOTS * PLANE];
 
 ACC columns[STEPS][ROWS][COLUMN];
+
+// Of radius 1: whether the cells before and after one are those beyond the ends of their axes.
+uint ends_i[2], ends_j[2][ROWS];
+
+// The cell beside `own`; a mirrored border puts a cell at its end beside itself.
+ACC beside(uint beyond, ACC own, ACC cell)
+{
+    return BORDER == STENCIL_NEUMANN ? masked(beyond, own, cell) : cell;
+}
+
+// A star of radius 1, without a branch at mirrored borders.
+ACC narrow_star(int s, int r, int k, int mine)
+{
+    ACC own = columns[s][r][RADIUS];
+    precise ACC sum = tap_at(0) * own;
+    sum = fma(tap_at(1), beside(ends_i[0], own, levels[mine - 1]), sum);
+    sum = fma(tap_at(2), beside(ends_i[1], own, levels[mine + 1]), sum);
+    if (FLAT == 0) {
+        ACC before = r > 0 ? columns[s][max(r - 1, 0)][RADIUS] : levels[mine - ROW],
+            after = r < ROWS - 1 ? columns[s][min(r + 1, ROWS - 1)][RADIUS] : levels[mine + ROW];
+        sum = fma(tap_at(3), beside(ends_j[0][r], own, before), sum);
+        sum = fma(tap_at(4), beside(ends_j[1][r], own, after), sum);
+    }
+    uint tap = star_tap(AXIS_K, 1);
+    sum = fma(tap_at(tap), beside(mask_of(k == 0), own, columns[s][r][0]), sum);
+    sum = fma(tap_at(tap + 1), beside(mask_of(k == push.nk - 1), own, columns[s][r][2 * RADIUS]),
+              sum);
+    return sum;
+}
 
 // Distance in shared memory to the cell that the border puts d cells away, along an axis of stride
 // `step`.
@@ -54,11 +84,11 @@ ACC along_k(int s, int r, int k, int d)
 
 ACC star(int s, int r, ivec2 cell, int k, int mine)
 {
-    precise ACC sum = coefficients[0] * columns[s][r][RADIUS];
+    precise ACC sum = tap_at(0) * columns[s][r][RADIUS];
     [[unroll]] for (int d = 1; d <= RADIUS; d++) {
         uint tap = star_tap(0, d);
-        sum = fma(coefficients[tap], levels[mine + reach(cell.x, -d, push.ni, 1)], sum);
-        sum = fma(coefficients[tap + 1], levels[mine + reach(cell.x, d, push.ni, 1)], sum);
+        sum = fma(tap_at(tap), levels[mine + reach(cell.x, -d, push.ni, 1)], sum);
+        sum = fma(tap_at(tap + 1), levels[mine + reach(cell.x, d, push.ni, 1)], sum);
     }
     [[unroll]] for (int d = 1; d <= RADIUS_J; d++) {
         uint tap = star_tap(1, d);
@@ -71,15 +101,25 @@ ACC star(int s, int r, ivec2 cell, int k, int mine)
             after = columns[s][r + d][RADIUS];
         else
             after = levels[mine + reach(cell.y, d, push.nj, ROW)];
-        sum = fma(coefficients[tap], before, sum);
-        sum = fma(coefficients[tap + 1], after, sum);
+        sum = fma(tap_at(tap), before, sum);
+        sum = fma(tap_at(tap + 1), after, sum);
     }
     [[unroll]] for (int d = 1; d <= RADIUS; d++) {
         uint tap = star_tap(AXIS_K, d);
-        sum = fma(coefficients[tap], along_k(s, r, k, -d), sum);
-        sum = fma(coefficients[tap + 1], along_k(s, r, k, d), sum);
+        sum = fma(tap_at(tap), along_k(s, r, k, -d), sum);
+        sum = fma(tap_at(tap + 1), along_k(s, r, k, d), sum);
     }
     return sum;
+}
+
+// The cell as it was where it is fixed. Flat grids of f64 are 3 to 8 % faster with a branch.
+ACC kept(uint fixed_cell, ACC own, ACC next)
+{
+#ifdef WF_TYPE_F64
+    if (FLAT != 0)
+        return fixed_cell != 0 ? own : next;
+#endif
+    return BORDER == STENCIL_DIRICHLET ? masked(fixed_cell, own, next) : next;
 }
 
 void push_column(int level, int r, ACC value)
@@ -102,13 +142,18 @@ void main()
     int first = push.first + int(gl_WorkGroupID.z) * MARCH, end = min(first + MARCH, push.end);
     int mine = (local.y + RADIUS_J) * ROW + local.x + RADIUS;
     bool kept_i = local.x >= OVERLAP && local.x < TILE_I - OVERLAP && cell.x < end_i();
-    bool fixed_i = fixed_at(cell.x, push.ni);
 
-    uint from[ROWS];
+    uint from[ROWS], fixed_cells[ROWS]; // fixed: in every plane
     ACC coming[ROWS];
     int front = first - OVERLAP, slot = 0;
     uint plane = uint(mapped(front, push.nk)) * push.plane;
+    ends_i[0] = mask_of(cell.x == 0);
+    ends_i[1] = mask_of(cell.x == push.ni - 1);
     [[unroll]] for (int r = 0; r < ROWS; r++) {
+        ends_j[0][r] = mask_of(cell.y + r == 0);
+        ends_j[1][r] = mask_of(cell.y + r == push.nj - 1);
+        fixed_cells[r] = mask_of(fixed_at(cell.x, push.ni) ||
+                                 (FLAT == 0 && fixed_at(cell.y + r, push.nj)));
         from[r] = push.base_in +
                   element(mapped(cell.x, push.ni), mapped(cell.y + r, push.nj), 0);
         coming[r] = ACC(values_in[from[r] + plane]);
@@ -127,13 +172,13 @@ void main()
         }
         [[unroll]] for (int s = 1; s <= STEPS; s++) {
             int k = front - s * RADIUS;
-            bool fixed_k = fixed_at(k, push.nk);
+            uint fixed_plane = mask_of(fixed_at(k, push.nk));
             ACC next[ROWS];
             [[unroll]] for (int r = 0; r < ROWS; r++) {
-                next[r] = rounded(star(s - 1, r, cell + ivec2(0, r), k,
-                                       ((s - 1) * SLOTS + old) * PLANE + mine + r * ROW));
-                if (fixed_i || fixed_k || (FLAT == 0 && fixed_at(cell.y + r, push.nj)))
-                    next[r] = columns[s - 1][r][RADIUS];
+                int at = ((s - 1) * SLOTS + old) * PLANE + mine + r * ROW;
+                next[r] = rounded(RADIUS == 1 ? narrow_star(s - 1, r, k, at)
+                                              : star(s - 1, r, cell + ivec2(0, r), k, at));
+                next[r] = kept(fixed_cells[r] | fixed_plane, columns[s - 1][r][RADIUS], next[r]);
             }
             [[unroll]] for (int r = 0; r < ROWS; r++) {
                 int y = local.y + r;

@@ -20,6 +20,7 @@ layout(constant_id = STENCIL_ID_MARCH) const int MARCH = 16;
 layout(constant_id = STENCIL_ID_STEPS) const int STEPS = 2;
 layout(constant_id = STENCIL_ID_ROWS) const int ROWS = 1;
 layout(constant_id = STENCIL_ID_BUFFERS) const int BUFFERS = 2;
+#define UNIFORM_TAPS
 #include "stencil_problem.glsl"
 // Components of vectors have names here, since compilers keep indexed vectors in memory.
 #define VEC LOADED_ACC
@@ -137,9 +138,9 @@ void main()
     int i0 = tile_i + x * WIDTH, j0 = tile_j + y * ROWS;
     int first = push.first + int(gl_WorkGroupID.z) * MARCH, end = min(first + MARCH, push.end);
     int most = end + STEPS - 1; // the last plane that is loaded
-    // Neighbouring work-items. At the tile's sides a work-item is its own neighbour: cells there
-    // are wrong anyway.
-    int west = x > 0 ? item - 1 : item, east = x < ITEMS_I - 1 ? item + 1 : item;
+    // Where neighbouring work-items have their last and first column. At the tile's sides a
+    // work-item is its own neighbour: cells there are wrong anyway.
+    int west = COLUMN + (x > 0 ? item - 1 : item), east = x < ITEMS_I - 1 ? item + 1 : item;
     int north = y > 0 ? item - ITEMS_I : item,
         south = y < int(gl_WorkGroupSize.y) - 1 ? item + ITEMS_I : item;
     bool open = BORDER != STENCIL_PERIODIC; // the grid has ends
@@ -150,10 +151,15 @@ void main()
                   (x * WIDTH < TILE_I - OVERLAP_I || ends_i) && i0 >= first_i() && i0 < end_i();
 #define EASTMOST(n) (i0 + n == push.ni - 1)
     BVEC eastmost = EACH_BOOL(EASTMOST);
+    // With a mirrored border a cell at the grid's end is its own neighbour.
+    if (BORDER == STENCIL_NEUMANN && i0 == 0)
+        west = item;
+    if (BORDER == STENCIL_NEUMANN && EVEN != 0 && i0 + WIDTH == push.ni)
+        east = COLUMN + item;
 
     ACC taps[7];
     [[unroll]] for (int n = 0; n < TAP_K + 2; n++)
-        taps[n] = coefficients[n];
+        taps[n] = tap_at(n);
     // Registers hold the sums of each level's last plane, and its last two planes. The plane that
     // arrives takes the place of the one before the last: fronts come in pairs, so that no plane is
     // moved.
@@ -221,14 +227,10 @@ void main()
                 int at = (BUFFERS * s + slot) * ITEMS;
                 [[unroll]] for (int r = 0; r < ROWS; r++) {
                     VEC own = planes[now][s][r];
-                    VEC to_west =
-                        TO_WEST(columns[at * 2 * ROWS + COLUMN + r * ITEMS + west], own);
+                    VEC to_west = TO_WEST(columns[at * 2 * ROWS + r * ITEMS + west], own);
                     VEC to_east = TO_EAST(own, columns[at * 2 * ROWS + r * ITEMS + east]);
-                    // With a mirrored border, a cell at the border is its own neighbour.
-                    if (BORDER == STENCIL_NEUMANN && rim) {
-                        FIRST(to_west) = i0 == 0 ? FIRST(own) : FIRST(to_west);
+                    if (BORDER == STENCIL_NEUMANN && EVEN == 0)
                         to_east = mix(to_east, own, eastmost);
-                    }
                     VEC next = first_term(taps[0], own);
                     next = add(taps[1], to_west, next);
                     next = add(taps[2], to_east, next);
@@ -242,10 +244,11 @@ void main()
                             below = planes[now][s][min(r + 1, ROWS - 1)];
                         else
                             below = edge_row(at, 0, south);
-                        if (BORDER == STENCIL_NEUMANN && rim) {
-                            above = j0 + r == 0 ? own : above;
-                            below = j0 + r == push.nj - 1 ? own : below;
-                        }
+                        // Only a tile of a piece can begin before the grid's first row.
+                        if (BORDER == STENCIL_NEUMANN && (r == 0 || PIECE != 0))
+                            above = mix(above, own, BVEC(j0 + r == 0));
+                        if (BORDER == STENCIL_NEUMANN)
+                            below = mix(below, own, BVEC(j0 + r == push.nj - 1));
                         next = add(taps[3], above, next);
                         next = add(taps[4], below, next);
                     }

@@ -2,7 +2,8 @@
  * GPU's compute units: clocks of a unit. A pass takes what memory moves, what the units' subgroups
  * issue, and what columns wait for plane by plane; each hides most of the others. Of the device the
  * published limits and arithmetic come in; the other numbers are guesses for all devices, fitted to
- * 22 grids on an H100 and an H200 (bench/notes/stencil.md#several-steps says how far they hold). */
+ * grids on an H100 and H200s (bench/notes/stencil.md#several-steps and #borders say how far they
+ * hold). */
 #include <math.h>
 #include <string.h>
 
@@ -21,31 +22,31 @@
 #define PLANE_ISSUE 11
 #define MARCH_ISSUE 18
 #define VECTOR_ISSUE 7.5
-#define TIME_ISSUE 26
+#define TIME_ISSUE 24
 #define BLOCK_ISSUE 12
-#define NARROW_F16 2.5 /* times as many where a load is of a single f16 */
-#define F64 2          /* likewise of several steps in f64 */
-#define MIRRORED 2.25 /* likewise of `time`, which asks for each neighbour whether it is mirrored */
-#define MIRRORED_BLOCK 1.4 /* of blocks of f32 in three dimensions */
+#define ROUNDED 3      /* more of several steps in f16: cells are rounded after each */
+#define NARROW_F16 1.8 /* times as many of a single step where a load is of a single f16 */
+#define F64 1.8        /* likewise of several steps in f64 */
+#define SOLID_F64 2.3  /* in three dimensions, but for blocks */
+#define MIRRORED 1.2   /* likewise of several steps with a mirrored border in three dimensions */
 /* What a plane is waited for; with barriers also so many clocks for each of its instructions. */
 #define MARCH_WAIT 290
 #define VECTOR_WAIT 420
 #define TIME_WAIT 75
 #define BLOCK_WAIT 200
 #define INSTRUCTION_WAIT 3
-/* So many for blocks of f32, and of f16 in two dimensions, where a unit begins instructions of few
- * subgroups in turn: these, and so many for each of them. */
+/* So many for blocks of f32, and of all types in two dimensions, where a unit begins instructions of
+ * few subgroups in turn: these, and so many for each of them. */
 #define LEAST_INSTRUCTION_WAIT 1.2
 #define TURN_INSTRUCTION_WAIT 0.45
-/* What a pass waits for there before its first plane and after its last, but for blocks, whose
- * planes' waits have it. */
-#define SOLID_START 2300
+/* What a pass waits for before its first plane and after its last, but for single steps in two
+ * dimensions and for blocks, whose planes' waits have it. */
+#define LATE_START 2300
 /* Registers of a work-item: these, and so many for each cell that it has at a step. */
 #define LEAST_REGISTERS 40
 #define CELL_REGISTERS 6
 #define STEP_REGISTERS 3
 #define MOST_REGISTERS 255
-#define LEAST_GAIN 0.85 /* single steps are kept for less */
 #define SHORT_PASS 0.85 /* of a pass, one that makes the steps which are left */
 
 /* A pass of the point, counted a work-item and plane where it is not said otherwise. */
@@ -79,33 +80,31 @@ static bool is_solid_block(const wfi_point *point)
     return is_block(point) && is_solid_f32(point);
 }
 
-/* Not of f16, of which single steps and blocks in three dimensions are both predicted too short
- * (bench/notes/stencil.md#steps-29). */
 static bool starts_late(const wfi_point *point)
 {
-    return point->problem->stencil.dimensions == 3 && !is_block(point) &&
-           point->problem->type != WF_TYPE_F16;
+    return !is_block(point) && (is_time(point) || point->problem->stencil.dimensions == 3);
 }
 
 static bool waits_by_turns(const wfi_point *point)
 {
-    return is_solid_block(point) || (is_block(point) && point->problem->stencil.dimensions == 2 &&
-                                     point->problem->type != WF_TYPE_F64);
+    return is_solid_block(point) ||
+           (is_block(point) && point->problem->stencil.dimensions == 2);
 }
 
 static double cell_issue(const wfi_point *point)
 {
     const bool vectors = point->variant->traits & WFI_STENCIL_VECTORS, time = is_time(point);
     const wf_type type = point->problem->type;
+    const bool solid = point->problem->stencil.dimensions == 3;
     double issue =
         time ? (vectors ? BLOCK_ISSUE : TIME_ISSUE) : (vectors ? VECTOR_ISSUE : MARCH_ISSUE);
     if (type == WF_TYPE_F16 && !vectors && !time)
         issue *= NARROW_F16;
     if (type == WF_TYPE_F64 && time)
-        issue *= F64;
-    if (time && point->problem->stencil.border == WF_BORDER_NEUMANN)
-        issue *= is_solid_block(point) ? MIRRORED_BLOCK : vectors ? 1 : MIRRORED;
-    return issue;
+        issue *= solid && !vectors ? SOLID_F64 : F64;
+    if (time && solid && point->problem->stencil.border == WF_BORDER_NEUMANN)
+        issue *= MIRRORED;
+    return time && type == WF_TYPE_F16 ? issue + ROUNDED : issue;
 }
 
 /* Cells that the tiles of an axis of n cells read, over n. */
@@ -139,7 +138,7 @@ static pass pass_of(const wfi_point *point)
     p.issue = PLANE_ISSUE * (time && vectors ? 2 : 1) + cells * cell_issue(point);
     p.wait = time ? (vectors || is_solid_f32(point) ? BLOCK_WAIT : TIME_WAIT)
                   : (vectors ? VECTOR_WAIT : MARCH_WAIT);
-    p.start = starts_late(point) ? SOLID_START : 0;
+    p.start = starts_late(point) ? LATE_START : 0;
     p.registers = fmin(LEAST_REGISTERS +
                            cells * (size > 4 ? 2 : 1) * (time ? STEP_REGISTERS : CELL_REGISTERS),
                        MOST_REGISTERS);
@@ -240,7 +239,7 @@ double wfi_stencil_fit_steps(wfi_point *point, const wfi_stencil_values *tiles, 
                 least = time;
                 memcpy(point->values, trial.values, sizeof point->values);
             }
-    return least < INFINITY && cost < INFINITY ? cost * least / (LEAST_GAIN * single) : INFINITY;
+    return least < INFINITY && cost < INFINITY ? cost * least / single : INFINITY;
 }
 
 double wfi_stencil_expect_steps(const wfi_point *point)
@@ -250,7 +249,7 @@ double wfi_stencil_expect_steps(const wfi_point *point)
     if (!wfi_stencil_steps_are_timed(point))
         return -1;
     const double cost = single_cost(point, &d, &single);
-    return cost < INFINITY ? cost * time_of(point, &d) / (LEAST_GAIN * single) : -1;
+    return cost < INFINITY ? cost * time_of(point, &d) / single : -1;
 }
 
 bool wfi_stencil_steps_are_timed(const wfi_point *point)
