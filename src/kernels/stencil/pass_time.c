@@ -35,8 +35,8 @@
 #define TIME_WAIT 75
 #define BLOCK_WAIT 200
 #define INSTRUCTION_WAIT 3
-/* So many for blocks of f32, and of all types in two dimensions, where a unit begins instructions of
- * few subgroups in turn: these, and so many for each of them. */
+/* So many for blocks of f32, and of all types in two dimensions, where a unit begins instructions
+ * of few subgroups in turn: these, and so many for each of them. */
 #define LEAST_INSTRUCTION_WAIT 1.2
 #define TURN_INSTRUCTION_WAIT 0.45
 /* What a pass waits for before its first plane and after its last, but for single steps in two
@@ -87,8 +87,7 @@ static bool starts_late(const wfi_point *point)
 
 static bool waits_by_turns(const wfi_point *point)
 {
-    return is_solid_block(point) ||
-           (is_block(point) && point->problem->stencil.dimensions == 2);
+    return is_solid_block(point) || (is_block(point) && point->problem->stencil.dimensions == 2);
 }
 
 static double cell_issue(const wfi_point *point)
