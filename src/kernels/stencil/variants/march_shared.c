@@ -111,35 +111,54 @@ static void fit_tile(wfi_point *point)
     *point = best;
 }
 
-/* Boxes of radius 1 in f16 whose rows are no vectors: a tile holds its cells as f32, so that a cell
- * is converted once for the 27 that read it. In us by `march`, as it was chosen, and by this:
- * 62x461x433 61.0 and 41.9, 347x363x80 49.3 and 41.5, 407x264x59 33.6 and 29.0, 169x609x23 15.6 and
- * 13.5; 84x50x36 3.5 by `vector` and 5.7 (H200, bench/notes/stencil.md#boxes-f16). Not where these
- * tiles cover over a third more cells of a row than those of `march` (78x316x194: 26.0 us by
- * `march`, 30.0 by this). */
-#define LEAST_F16_CELLS 1e6
-#define F16_TILE_X 16 /* work-items */
+/* Boxes of radius 1 in f16: a tile holds its cells as f32, so that a cell is converted once for the
+ * 27 that read it. In us by `march`, as it was chosen, and by this: 62x461x433 61.0 and 41.9,
+ * 347x363x80 49.3 and 41.5, 407x264x59 33.6 and 29.0, 169x609x23 15.6 and 13.5; by `vector`:
+ * 260x633x166 87.6 and 76.1, 64x421x903 68.0 and 61.3; 84x50x36 3.5 and 5.7 (H200,
+ * bench/notes/stencil.md#boxes-f16). */
+#define LEAST_F16_CELLS 2e6
+#define LEAST_F16_VECTOR_CELLS 5e6
 
+/* Cells that tiles of so many work-items' vectors cover of a row. */
+static uint64_t covered(const wfi_point *point, uint32_t items)
+{
+    return wfi_round_up(point->problem->stencil.nx, items * (uint64_t)wfi_stencil_width(point));
+}
+
+/* Work-items of a tile's row where rows are no vectors: a wide tile has fewer cells beside its rows
+ * (894x290x402 336 us by 16 and 312 by 32), a narrow one covers a narrow row alone. */
+static uint32_t f16_tile_x(const wfi_point *point)
+{
+    if (covered(point, 8) == 8 * wfi_stencil_width(point))
+        return 8;
+    return covered(point, 32) == covered(point, 16) ? 32 : 16;
+}
+
+/* Not where these tiles cover over a third more cells of a row than those of `march` (78x316x194:
+ * 26.0 us by `march`, 30.0 by this). */
 static bool covers_rows(const wfi_point *point)
 {
-    const uint64_t nx = point->problem->stencil.nx,
-                   tiles = wfi_round_up(nx, F16_TILE_X * wfi_stencil_width(point)),
-                   march_tiles = wfi_round_up(nx, F16_TILE_X);
-    return 3 * tiles <= 4 * march_tiles;
+    const uint64_t march_cells = wfi_round_up(point->problem->stencil.nx, 16);
+    return 3 * covered(point, f16_tile_x(point)) <= 4 * march_cells;
 }
 
 static bool converts_once(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    return point->problem->type == WF_TYPE_F16 && p->radius == 1 &&
-           !wfi_stencil_rows_hold_vectors(point) && covers_rows(point) &&
-           (double)p->nx * (double)p->ny * (double)p->nz >= LEAST_F16_CELLS;
+    const double cells = (double)p->nx * (double)p->ny * (double)p->nz;
+    if (point->problem->type != WF_TYPE_F16 || p->radius != 1)
+        return false;
+    return wfi_stencil_rows_hold_vectors(point) ? cells >= LEAST_F16_VECTOR_CELLS
+                                                : cells >= LEAST_F16_CELLS && covers_rows(point);
 }
 
+/* Of whole vectors smaller tiles are faster (272x304x692 by 16x8 176 us, by 8x8 159). */
 static void fit_f16_tile(wfi_point *point)
 {
-    wfi_point_set(point, STENCIL_ID_LOCAL_X, F16_TILE_X);
-    wfi_point_set(point, STENCIL_ID_LOCAL_Y, 8);
+    const bool whole = wfi_stencil_rows_hold_vectors(point);
+    const uint32_t x = whole ? 8 : f16_tile_x(point);
+    wfi_point_set(point, STENCIL_ID_LOCAL_X, x);
+    wfi_point_set(point, STENCIL_ID_LOCAL_Y, whole ? 8 : 128 / x);
     wfi_point_set(point, STENCIL_ID_MARCH, wfi_even_column(point->problem->stencil.nz, 16));
 }
 

@@ -40,6 +40,24 @@ static void fit_lanes(wfi_point *point, uint32_t items, uint32_t most_x)
         wfi_stencil_fit_group(point, wfi_stencil_items_by_times(point), x);
 }
 
+#define LONG_COLUMN_ITEMS 4096 /* of a compute unit */
+
+/* Boxes of radius 1: in f32 columns of 8 planes end together better where work-items are few for
+ * columns of 16 (H200, 120x274x187 24.3 us by 16 and 19.5 by 8, 340x144x391 63.6 and 57.2,
+ * 376x502x554 262 and 272), as long as groups of 128 fill the device. */
+static void set_box_columns(wfi_point *point)
+{
+    wfi_point shorter = *point;
+    wfi_point_set(point, STENCIL_ID_MARCH, 16);
+    if (point->problem->type != WF_TYPE_F32 || !wfi_stencil_goes_by_times(point) ||
+        wfi_stencil_has_items(point, LONG_COLUMN_ITEMS))
+        return;
+    fit_lanes(&shorter, wfi_stencil_items_by_times(point), 32);
+    wfi_point_set(&shorter, STENCIL_ID_MARCH, 8);
+    if (wfi_stencil_has_items(&shorter, wfi_stencil_profile_of(point->caps)->unit_items))
+        *point = shorter;
+}
+
 /* Columns in three dimensions are long where planes beyond their ends are many or much work; of f64
  * and a radius over 2 columns of 8 were faster (H200, 1022x56x244, radius 4: 127 and 104 us a step,
  * radius 3: 89 and 80). */
@@ -57,7 +75,7 @@ static void set_solid_columns(wfi_point *point)
         fit_lanes(point, 128, 32);
         wfi_point_set(point, STENCIL_ID_MARCH, 16);
     } else if (!star && p->radius == 1) {
-        wfi_point_set(point, STENCIL_ID_MARCH, 16);
+        set_box_columns(point);
     }
 }
 
