@@ -31,6 +31,9 @@ typedef struct wfi_family_hooks {
     uint64_t sources; /* hash of the family's GLSL without comments and white space */
     /* Its plans bind descriptor sets of their own where others push them. */
     bool binds_sets;
+    /* Relative error of the times that its variants expect; 0: they expect them of the device's
+     * rates, and are as wrong as these are. */
+    double expect_error;
     /* Adds the problem's classes to the key. */
     void (*classes)(const wfi_problem *problem, wfi_key *key);
     /* The problem in a few characters, "1000x2000x3000". */

@@ -1,4 +1,4 @@
-/* What the model picks for Himeno's grids, and which of its rows serve others. */
+/* What the model picks for Himeno's grids. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -335,113 +335,6 @@ static void rows_of_an_h200_make_two_iterations(void **state)
     gpu_forget(device);
 }
 
-/* Gives the device tuning data with one row that ships: `point` for a grid of these extents. */
-static struct wfi_tuning *ship_row(wf_device *device, const wfi_himeno_problem *grid,
-                                   const wfi_named_point *point)
-{
-    const wfi_problem problem = {.family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = *grid};
-    const wfi_key key = wfi_key_of(&problem);
-    struct wfi_tuning *data = calloc(1, sizeof *data);
-    assert_non_null(data);
-    device->tuning = data;
-    wfi_tuning_entry *row = wfi_tuning_add(&data->shipped[0], &key);
-    assert_non_null(row);
-    snprintf(row->problem, sizeof row->problem, "%ux%ux%u", (unsigned)grid->ni, (unsigned)grid->nj,
-             (unsigned)grid->nk);
-    row->best_count = 1;
-    row->best[0] = *point;
-    return data;
-}
-
-static void forget_rows(wf_device *device, struct wfi_tuning *data)
-{
-    wfi_tuning_data_free(&data->shipped[0]);
-    free(data);
-    gpu_forget(device);
-}
-
-/* A row for a grid whose planes of coefficients take 1.2 GB each is taken where a binding holds the
- * five that three iterations a pass read, and passed over for the model where it does not. */
-static void rows_that_do_not_fit_are_passed_over(void **state)
-{
-    (void)state;
-    const wfi_problem problem = {
-        .family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = {5000, 5000, 20}};
-    const wf_tuning tuning = {.size = sizeof tuning};
-    const uint64_t ranges[] = {UINT64_C(1) << 33, UINT32_MAX, UINT32_C(1) << 31};
-    const wfi_named_point point = {
-        .variant = "time",
-        .count = 5,
-        .values = {
-            {"local_x", 64}, {"local_y", 16}, {"pad", 32}, {"interleave", 65536}, {"steps", 3}}};
-    wf_device *device = gpu_large();
-    struct wfi_tuning *data = ship_row(device, &problem.himeno, &point);
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        wfi_choice choice;
-        device->caps.max_storage_range = ranges[i];
-        device->caps.max_buffer = device->caps.max_allocation = UINT64_C(1) << 33;
-        assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
-        assert_string_equal(choice.chosen_by, i == 0 ? "device row" : "model");
-        const uint64_t steps = wfi_point_value(&choice.point, HIMENO_ID_STEPS, 1);
-        assert_true((2 * steps - 1) * 12 * 4998 * 4998 * sizeof(float) < ranges[i]);
-    }
-    forget_rows(device, data);
-}
-
-/* A row of several iterations a pass serves grids nearby as long as the model would make several
- * there, too, and not one that caches hold. */
-static void rows_do_not_cross_the_models_borders(void **state)
-{
-    static const struct {
-        wfi_himeno_problem grid;
-        const char *chosen_by;
-    } cases[] = {{{.ni = 230, .nj = 60, .nk = 128}, "device row"},
-                 {{.ni = 225, .nj = 58, .nk = 128}, "device row"},
-                 {{.ni = 165, .nj = 45, .nk = 128}, "model"}};
-    const wf_tuning tuning = {.size = sizeof tuning};
-    const wfi_named_point point = {
-        .variant = "time", .count = 3, .values = {{"local_x", 32}, {"local_y", 8}, {"steps", 2}}};
-    wf_device *device = gpu_large();
-    struct wfi_tuning *data = ship_row(device, &cases[0].grid, &point);
-    (void)state;
-    device->caps.compute_units = 132;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const wfi_problem problem = {
-            .family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = cases[i].grid};
-        wfi_choice choice;
-        assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
-        assert_string_equal(choice.chosen_by, cases[i].chosen_by);
-    }
-    forget_rows(device, data);
-}
-
-/* One by a variant that the model does not choose serves its own grid alone: on an H200 a row of
- * 53x63x265, 5 % before the model's choice there, took 67x55x295 from 17.6 to 22.4 us. */
-static void other_variants_stay_at_their_grid(void **state)
-{
-    static const wfi_himeno_problem grids[] = {{.ni = 53, .nj = 63, .nk = 265},
-                                               {.ni = 67, .nj = 55, .nk = 295}};
-    const wf_tuning tuning = {.size = sizeof tuning};
-    (void)state;
-    for (int own = 0; own < 2; own++) { /* the row is by the variant that the model has for both */
-        wfi_named_point point = {
-            .variant = "march4", .count = 2, .values = {{"local_x", 16}, {"local_y", 8}}};
-        if (own)
-            snprintf(point.variant, sizeof point.variant, "march4_sum");
-        wf_device *device = gpu_large();
-        device->caps.compute_units = 132;
-        struct wfi_tuning *data = ship_row(device, &grids[0], &point);
-        for (int i = 0; i < 2; i++) {
-            const wfi_problem problem = {
-                .family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = grids[i]};
-            wfi_choice choice;
-            assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
-            assert_string_equal(choice.chosen_by, i == 0 || own ? "device row" : "model");
-        }
-        forget_rows(device, data);
-    }
-}
-
 /* Of texels, which llvmpipe is given: columns have as many planes each, but for the last. */
 static void columns_of_texels_are_even(void **state)
 {
@@ -479,9 +372,6 @@ int main(void)
         cmocka_unit_test(slow_memory_makes_three_iterations),
         cmocka_unit_test(small_grids_of_slow_memory),
         cmocka_unit_test(rows_of_an_h200_make_two_iterations),
-        cmocka_unit_test(rows_that_do_not_fit_are_passed_over),
-        cmocka_unit_test(rows_do_not_cross_the_models_borders),
-        cmocka_unit_test(other_variants_stay_at_their_grid),
         cmocka_unit_test(columns_of_texels_are_even),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

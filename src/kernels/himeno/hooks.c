@@ -47,6 +47,7 @@ const struct wfi_family_hooks wfi_himeno_hooks = {
     .binds_sets = true,
     .classes = classes,
     .text = text,
+    .expect_error = 0.055, /* bench/notes/himeno.md#three-iterations */
     .resize = resize,
     .describe = describe,
     .fits = wfi_himeno_fits,

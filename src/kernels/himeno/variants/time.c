@@ -110,18 +110,29 @@ static void set_fastest_tile(wfi_point *point)
 #define TIME_ELSEWHERE 3 /* of this variant where it does not pay, over march4's */
 
 /* It pays where memory is much slower than arithmetic and shared memory is faster than caches. */
-static double fit(wfi_point *point)
+static double expect(const wfi_point *point)
 {
     const wf_caps *caps = point->caps;
-    const wfi_himeno_profile *profile = wfi_himeno_profile_of(caps);
+    const bool pays = wfi_himeno_profile_of(caps)->fast_shared &&
+                      !wfi_unit_of(caps).shared_is_memory && caps->max_invocations >= 256;
+    return wfi_himeno_least_bytes(point->problem) *
+           (pays ? wfi_himeno_pass_time(point) : TIME_ELSEWHERE);
+}
+
+static double fit(wfi_point *point)
+{
+    const wfi_himeno_profile *profile = wfi_himeno_profile_of(point->caps);
     wfi_himeno_fit_pad(point, 1);
     wfi_point_set(point, HIMENO_ID_INTERLEAVE, profile->interleave);
     wfi_point_set(point, HIMENO_ID_REVERSE, profile->caches_planes);
     set_fastest_tile(point);
-    const bool pays =
-        profile->fast_shared && !wfi_unit_of(caps).shared_is_memory && caps->max_invocations >= 256;
-    return wfi_himeno_least_bytes(point->problem) *
-           (pays ? wfi_himeno_pass_time(point) : TIME_ELSEWHERE);
+    return expect(point);
+}
+
+static void refit(wfi_point *point)
+{
+    const uint32_t longest = wfi_point_value(point, HIMENO_ID_MARCH, 1);
+    wfi_point_set(point, HIMENO_ID_MARCH, wfi_even_column(point->problem->himeno.nk - 2, longest));
 }
 
 const wfi_variant wfi_himeno_time = {
@@ -131,6 +142,8 @@ const wfi_variant wfi_himeno_time = {
     .source = "Holewinski, Pouchet and Sadayappan, overlapped tiling (ICS 2012)",
     .shared_bytes = wfi_himeno_shared_planes,
     .fit = fit,
+    .expect = expect,
+    .refit = refit,
     .traffic = wfi_himeno_planes_traffic,
     .build = wfi_himeno_build,
 };
