@@ -14,6 +14,7 @@ static const wfi_spmv_costs llvmpipe = {
     .shuffled = {21, 1.9, 0, 0, 0},
     .slot = {1.27, 2.1},
     .shared_entry = {3.4, 7.3},
+    .sliced_row = {2.4, 2.9},
 };
 
 /* SwiftShader, taken for all other drivers of processors, compiles barriers and exchanges within

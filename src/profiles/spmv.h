@@ -22,6 +22,7 @@ typedef struct wfi_spmv_costs {
     /* Of equal in f32 and f64: a slot of a row, padding or not, and an entry of a row that several
      * work-groups share. */
     double slot[2], shared_entry[2];
+    double sliced_row[2]; /* likewise, of rows that share the slots of a lane */
 } wfi_spmv_costs;
 
 typedef struct wfi_spmv_profile {

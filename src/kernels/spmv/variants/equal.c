@@ -158,8 +158,31 @@ static double slot_time(const wfi_point *point, const wfi_spmv_costs *costs)
     double slots = mean > all ? ceil(mean / all) * all : 4.0 * point->values[SPMV_ID_LOADS];
     while (slots < mean)
         slots *= 2;
-    return (double)p->rows * slots * (1 + uneven) * costs->slot[f64] +
-           (double)p->longest_row * costs->shared_entry[f64];
+    const double row = point->values[SPMV_ID_SLICES] > 1 ? costs->sliced_row[f64]
+                                                         : slots * (1 + uneven) * costs->slot[f64];
+    return (double)p->rows * row + (double)p->longest_row * costs->shared_entry[f64];
+}
+
+#define LONG_ROW_BESIDE 1000 /* entries of it, from which on two loads a block are faster */
+#define EVEN_ROWS 0.01       /* squares of entries that rows but the longest deviate by */
+
+static bool has_even_rows(const wfi_spmv_problem *p)
+{
+    const double waiting = wfi_spmv_waiting(p), off = p->mean_row - mean_but_longest(p);
+    return waiting * waiting - off * off <= EVEN_ROWS;
+}
+
+/* On processors rows of one or two entries share a lane's places, which would be empty otherwise
+ * (lavapipe, 67,843 rows of one: 176 us, `lanes` 279; 60,000 rows of two and a long one: 412 and
+ * 786, bench/notes/spmv.md#processors-short-rows). Longer rows lose by it. */
+static void share_places(wfi_point *point)
+{
+    const wfi_spmv_problem *p = &point->problem->spmv;
+    const double mean = mean_but_longest(p);
+    if (mean > 2 || !has_even_rows(p))
+        return;
+    point->values[SPMV_ID_LOADS] = mean > 1 || p->longest_row >= LONG_ROW_BESIDE ? 2 : 1;
+    point->values[SPMV_ID_SLICES] = 4;
 }
 
 /* A shorter chain of loads than in sliced, and more padding: for matrices all of whose loads are
@@ -187,10 +210,12 @@ static double fit(wfi_point *point)
     point->values[SPMV_ID_LONG_X] =
         profile->shares_rows && small_segments ? wfi_spmv_fit_local(caps) : 0;
     point->values[SPMV_ID_LONG_LOADS] = 1;
+    if (profile->costs && profile->costs->slot[0] > 0) {
+        share_places(point);
+        return slot_time(point, profile->costs);
+    }
     if (profile->costs)
-        return profile->costs->slot[0] > 0
-                   ? slot_time(point, profile->costs)
-                   : wfi_spmv_instruction_time(point, profile->costs->shuffled);
+        return wfi_spmv_instruction_time(point, profile->costs->shuffled);
     if (p->fused || (profile->few_registers && words > profile->most_load_words))
         return -1;
     const bool beside_long = is_diagonal_beside_long(p);
