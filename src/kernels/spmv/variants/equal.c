@@ -164,23 +164,31 @@ static double slot_time(const wfi_point *point, const wfi_spmv_costs *costs)
 }
 
 #define LONG_ROW_BESIDE 1000 /* entries of it, from which on two loads a block are faster */
-#define EVEN_ROWS 0.01       /* squares of entries that rows but the longest deviate by */
+#define EVEN_ROWS 0.01       /* variance of rows but the longest */
+#define SIMILAR_ROWS 1       /* likewise */
 
-static bool has_even_rows(const wfi_spmv_problem *p)
+static double variance_but_longest(const wfi_spmv_problem *p)
 {
     const double waiting = wfi_spmv_waiting(p), off = p->mean_row - mean_but_longest(p);
-    return waiting * waiting - off * off <= EVEN_ROWS;
+    return waiting * waiting - off * off;
 }
 
 /* On processors rows of one or two entries share a lane's places, which would be empty otherwise
  * (lavapipe, 67,843 rows of one: 176 us, `lanes` 279; 60,000 rows of two and a long one: 412 and
- * 786, bench/notes/spmv.md#processors-short-rows). Longer rows lose by it. */
+ * 786, bench/notes/spmv.md#processors-short-rows), and two rows do where they have two entries or
+ * three and few have more (roads, luxembourg_osm: 416 us, `lanes` 799). Longer rows lose by it. */
 static void share_places(wfi_point *point)
 {
     const wfi_spmv_problem *p = &point->problem->spmv;
-    const double mean = mean_but_longest(p);
-    if (mean > 2 || !has_even_rows(p))
+    const double mean = mean_but_longest(p), variance = variance_but_longest(p);
+    if (mean > SHORT_ROWS || variance > SIMILAR_ROWS)
         return;
+    if (mean > 2 || variance > EVEN_ROWS) {
+        point->values[SPMV_ID_LOADS] = 1;
+        point->values[SPMV_ID_SLICES] = 2;
+        point->values[SPMV_ID_WINDOW] = 256;
+        return;
+    }
     point->values[SPMV_ID_LOADS] = mean > 1 || p->longest_row >= LONG_ROW_BESIDE ? 2 : 1;
     point->values[SPMV_ID_SLICES] = 4;
 }
