@@ -384,6 +384,32 @@ static void steps_a_pass_change_nothing(void **state)
     }
 }
 
+/* Likewise each border of each type, in two dimensions and three; of these a quick run has f32. */
+static void steps_of_all_types_change_nothing(void **state)
+{
+    static const wf_type types[] = {WF_TYPE_F32, WF_TYPE_F64, WF_TYPE_F16};
+    test_random random = {test_seed()};
+    for (uint32_t n = 0; n < (test_quick() ? 6 : 18); n++) {
+        problem p;
+        const bool flat = n % 2, even = n / 2 % 2;
+        const wf_stencil_params params = {.nx = even ? 72 : 70,
+                                          .ny = 27,
+                                          .nz = flat ? 0 : 11,
+                                          .row_stride = 72,
+                                          .radius = 1,
+                                          .border = (wf_border)(n / 2 % 3),
+                                          .steps = 5,
+                                          .type = types[n / 6]};
+        make_problem(&p, *state, &params, &random);
+        if (has_type(&p)) {
+            make_expected(&p);
+            run_steps(&p, "time", 2 + n % (flat ? 3 : 2), 16);
+            run_steps(&p, "time_vector", 2 + (n + 1) % (flat ? 3 : 2), 4);
+        }
+        free_problem(&p);
+    }
+}
+
 /* Limits under which a grid is updated in windows, and the variant that does. */
 typedef struct windows_case {
     const char *variant;
@@ -544,10 +570,15 @@ static void refuses_bad_requests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_variant_is_right),      cmocka_unit_test(drawn_problems_are_right),
-        cmocka_unit_test(every_candidate_is_right),    cmocka_unit_test(tiles_of_boxes_are_right),
-        cmocka_unit_test(steps_a_pass_change_nothing), cmocka_unit_test(goes_through_windows),
-        cmocka_unit_test(planning_touches_no_queue),   cmocka_unit_test(check_finds_errors),
+        cmocka_unit_test(every_variant_is_right),
+        cmocka_unit_test(drawn_problems_are_right),
+        cmocka_unit_test(every_candidate_is_right),
+        cmocka_unit_test(tiles_of_boxes_are_right),
+        cmocka_unit_test(steps_a_pass_change_nothing),
+        cmocka_unit_test(steps_of_all_types_change_nothing),
+        cmocka_unit_test(goes_through_windows),
+        cmocka_unit_test(planning_touches_no_queue),
+        cmocka_unit_test(check_finds_errors),
         cmocka_unit_test(refuses_bad_requests),
     };
     return cmocka_run_group_tests(tests, test_device_setup, test_device_teardown);
