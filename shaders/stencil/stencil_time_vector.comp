@@ -244,9 +244,9 @@ void main()
                             below = planes[now][s][min(r + 1, ROWS - 1)];
                         else
                             below = edge_row(at, 0, south);
-                        // Only a tile of a piece can begin before the grid's first row.
-                        if (BORDER == STENCIL_NEUMANN && (r == 0 || PIECE != 0))
-                            above = mix(above, own, BVEC(j0 + r == 0));
+                        // No tile begins before the grid's first row.
+                        if (BORDER == STENCIL_NEUMANN && r == 0)
+                            above = mix(above, own, BVEC(j0 == 0));
                         if (BORDER == STENCIL_NEUMANN)
                             below = mix(below, own, BVEC(j0 + r == push.nj - 1));
                         next = add(taps[3], above, next);
