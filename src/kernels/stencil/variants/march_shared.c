@@ -114,7 +114,7 @@ static void fit_tile(wfi_point *point)
 /* Boxes of radius 1 in f16: a tile holds its cells as f32, so that a cell is converted once for the
  * 27 that read it. In us by `march`, as it was chosen, and by this: 62x461x433 61.0 and 41.9,
  * 347x363x80 49.3 and 41.5, 407x264x59 33.6 and 29.0, 169x609x23 15.6 and 13.5; by `vector`:
- * 260x633x166 87.6 and 76.1, 64x421x903 68.0 and 61.3; 84x50x36 3.5 and 5.7 (H200,
+ * 260x633x166 87.5 and 73.7, 64x421x903 69.1 and 60.8; 84x50x36 3.5 and 5.7 (H200,
  * bench/notes/stencil.md#boxes-f16). */
 #define LEAST_F16_CELLS 2e6
 #define LEAST_F16_VECTOR_CELLS 5e6
@@ -135,7 +135,7 @@ static uint32_t f16_tile_x(const wfi_point *point)
 }
 
 /* Not where these tiles cover over a third more cells of a row than those of `march` (78x316x194:
- * 26.0 us by `march`, 30.0 by this). */
+ * 26.7 us by `march`, 30.0 by this). */
 static bool covers_rows(const wfi_point *point)
 {
     const uint64_t march_cells = wfi_round_up(point->problem->stencil.nx, 16);

@@ -44,7 +44,7 @@ static void fit_lanes(wfi_point *point, uint32_t items, uint32_t most_x)
 
 /* Boxes of radius 1: in f32 columns of 8 planes end together better where work-items are few for
  * columns of 16 (H200, 120x274x187 24.3 us by 16 and 19.5 by 8, 340x144x391 63.6 and 57.2,
- * 376x502x554 262 and 272), as long as groups of 128 fill the device. */
+ * 376x502x554 264 and 275), as long as groups of 128 fill the device. */
 static void set_box_columns(wfi_point *point)
 {
     wfi_point shorter = *point;
