@@ -95,9 +95,10 @@ void main()
     int i = tile_i + x * WIDTH, j = tile_j + y;
 
     fixed_cells = 0;
-    [[unroll]] for (int n = 0; n < SUMS; n++)
-        if (fixed_at(i + n % WIDTH, push.ni) || fixed_at(j + n / WIDTH, push.nj))
-            fixed_cells |= 1u << n;
+    [[unroll]] for (int r = 0; r < ROWS; r++)
+        [[unroll]] for (int n = 0; n < WIDTH; n++)
+            if (fixed_at(i + n, push.ni) || fixed_at(j + r, push.nj))
+                fixed_cells |= 1u << (r * WIDTH + n);
     uint cells[LOADS];
     [[unroll]] for (int n = 0; n < LOADS; n++) {
         uint at = min(item + uint(n * ITEMS), uint(TILE - 1));
