@@ -182,8 +182,7 @@ static wf_result choose_by_model(const query *q, const wfi_family *family, wfi_p
 
 /* --------------------------------------------------------------------------------- tuning data */
 
-/* What the model says of a problem, and of the row's point there: as it was measured, or as it
- * would be taken. */
+/* What the model says of a problem, and of the row's point there. */
 static bool view(const query *q, const wfi_problem *problem, const wfi_point *row,
                  wfi_model_view *out)
 {
@@ -192,8 +191,6 @@ static bool view(const query *q, const wfi_problem *problem, const wfi_point *ro
     of.log = NULL;
     wfi_point at = *row, model = {.caps = row->caps, .problem = problem, .rates = row->rates};
     at.problem = problem;
-    if (row->variant->refit && problem == q->problem)
-        row->variant->refit(&at);
     if (choose_by_model(&of, wfi_family_get(problem->family), &model, &out->choice_time) !=
             WF_SUCCESS ||
         !wfi_point_legal(&at, NULL))
@@ -211,14 +208,15 @@ static bool expects_times(const wfi_family *family)
     return false;
 }
 
-/* Whether the row's point is worth taking for this other size than it was measured for. Where no
- * rates were measured it is only while the model chooses the row's variant for both sizes: a search
- * finds one variant a few percent before another, and nothing tells how far from there that holds.
- * If times of the variant are expected all the same, the row must also have gained about as much
- * over the model's choice where it was measured as it is expected to lose here (H200, Himeno: the
- * model's own choice for 105x192x290 took 43.3 us for 85x111x257, which a search brought to 29.5).
- */
-static bool serves(const query *q, const wfi_tuning_entry *entry, const wfi_point *row)
+/* Whether a row is worth taking for another size than it was measured for; `taken` is its point as
+ * this size has it. In families whose times are not of rates it is only while the model chooses the
+ * row's variant for both sizes: a search finds one variant a few percent before another, and
+ * nothing tells how far from there that holds. If times of the variant are expected, the row must
+ * also have gained about as much over the model's choice where it was measured as it is expected to
+ * lose here (H200, Himeno: the model's own choice for 105x192x290 took 43.3 us for 85x111x257,
+ * which a search brought to 29.5). */
+static bool serves(const query *q, const wfi_tuning_entry *entry, const wfi_point *row,
+                   const wfi_point *taken)
 {
     const wfi_family *family = wfi_family_get(q->problem->family);
     const struct wfi_family_hooks *hooks = family->hooks;
@@ -228,7 +226,7 @@ static bool serves(const query *q, const wfi_tuning_entry *entry, const wfi_poin
     if (by_rates && (!row->rates || !row->variant->expect))
         return true;
     if (!hooks->resize || !hooks->resize(q->problem, entry->problem, &measured) ||
-        !view(q, &measured, row, &there) || !view(q, q->problem, row, &here))
+        !view(q, &measured, row, &there) || !view(q, q->problem, taken, &here))
         return true;
     const struct wfi_tuning *tuning = wfi_tuning_of(q->device);
     if (by_rates)
@@ -251,10 +249,11 @@ static bool usable(const query *q, const wfi_tuning_entry *entry, wfi_point *poi
         return false;
     wfi_problem_text(q->problem, text, sizeof text);
     const bool elsewhere = strcmp(text, entry->problem) != 0;
-    if (elsewhere && !serves(q, entry, &trial))
-        return false;
+    const wfi_point measured = trial;
     if (trial.variant->refit && elsewhere)
         trial.variant->refit(&trial);
+    if (elsewhere && !serves(q, entry, &measured, &trial))
+        return false;
     apply_constants(NULL, q->tuning, &trial);
     if (!wfi_point_legal(&trial, NULL) || is_bad(q, &trial))
         return false;

@@ -276,8 +276,9 @@ static void rows_of_vectors_keep_lanes_busy(void **state)
     gpu_forget(device);
 }
 
-/* Whether a box of radius 1 in f16 has them: on grids of millions of cells, and where rows are no
- * vectors only if tiles cover at most a third more cells of a row than groups of 16 cells. */
+/* Whether a box of radius 1 in f16 has tiles in shared memory: on grids of millions of cells, and
+ * where rows are no vectors only if tiles cover at most a third more cells of a row than groups of
+ * 16 cells. */
 static bool narrow_box_has_tiles(uint64_t nx, uint64_t cells)
 {
     const uint64_t tiles = nx <= 32 ? 32 : (nx + 63) / 64 * 64;

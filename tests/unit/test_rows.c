@@ -45,14 +45,20 @@ static void forget_rows(wf_device *device, struct wfi_tuning *data)
     gpu_forget(device);
 }
 
+static wfi_choice choice_of(wf_device *device, const wfi_problem *problem)
+{
+    const wf_tuning tuning = {.size = sizeof tuning};
+    wfi_choice choice;
+    assert_int_equal(wfi_choose(device, problem, &tuning, &choice), WF_SUCCESS);
+    return choice;
+}
+
 /* A row for a grid whose planes of coefficients take 1.2 GB each is taken where a binding holds the
  * five that three iterations a pass read, and passed over for the model where it does not. */
 static void rows_that_do_not_fit_are_passed_over(void **state)
 {
     (void)state;
-    const wfi_problem problem = {
-        .family = WF_FAMILY_HIMENO, .type = WF_TYPE_F32, .himeno = {5000, 5000, 20}};
-    const wf_tuning tuning = {.size = sizeof tuning};
+    const wfi_problem problem = himeno_grid((wfi_himeno_problem){.ni = 5000, .nj = 5000, .nk = 20});
     const uint64_t ranges[] = {UINT64_C(1) << 33, UINT32_MAX, UINT32_C(1) << 31};
     const wfi_named_point point = {
         .variant = "time",
@@ -62,10 +68,9 @@ static void rows_that_do_not_fit_are_passed_over(void **state)
     wf_device *device = gpu_large();
     struct wfi_tuning *data = ship_row(device, &problem, &point);
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        wfi_choice choice;
         device->caps.max_storage_range = ranges[i];
         device->caps.max_buffer = device->caps.max_allocation = UINT64_C(1) << 33;
-        assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
+        const wfi_choice choice = choice_of(device, &problem);
         assert_string_equal(choice.chosen_by, i == 0 ? "device row" : "model");
         const uint64_t steps = wfi_point_value(&choice.point, HIMENO_ID_STEPS, 1);
         assert_true((2 * steps - 1) * 12 * 4998 * 4998 * sizeof(float) < ranges[i]);
@@ -83,7 +88,6 @@ static void rows_do_not_cross_the_models_borders(void **state)
     } cases[] = {{{.ni = 230, .nj = 60, .nk = 128}, "device row"},
                  {{.ni = 225, .nj = 58, .nk = 128}, "device row"},
                  {{.ni = 165, .nj = 45, .nk = 128}, "model"}};
-    const wf_tuning tuning = {.size = sizeof tuning};
     const wfi_named_point point = {
         .variant = "time", .count = 3, .values = {{"local_x", 32}, {"local_y", 8}, {"steps", 2}}};
     wf_device *device = gpu_large();
@@ -93,9 +97,7 @@ static void rows_do_not_cross_the_models_borders(void **state)
     device->caps.compute_units = 132;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const wfi_problem problem = himeno_grid(cases[i].grid);
-        wfi_choice choice;
-        assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
-        assert_string_equal(choice.chosen_by, cases[i].chosen_by);
+        assert_string_equal(choice_of(device, &problem).chosen_by, cases[i].chosen_by);
     }
     forget_rows(device, data);
 }
@@ -104,21 +106,18 @@ static void rows_do_not_cross_the_models_borders(void **state)
  * model chooses there. */
 static void rows_do_not_leave_caches(void **state)
 {
-    const wf_tuning tuning = {.size = sizeof tuning};
     const wfi_named_point point = {
         .variant = "time", .count = 3, .values = {{"local_x", 32}, {"local_y", 8}, {"steps", 2}}};
     const wfi_problem row = himeno_grid((wfi_himeno_problem){.ni = 165, .nj = 45, .nk = 128}),
                       other = himeno_grid((wfi_himeno_problem){.ni = 230, .nj = 60, .nk = 128});
     wf_device *device = gpu_large();
     struct wfi_tuning *data = ship_row(device, &row, &point);
-    wfi_choice choice;
     (void)state;
     device->caps.compute_units = 132;
-    assert_int_equal(wfi_choose(device, &other, &tuning, &choice), WF_SUCCESS);
+    const wfi_choice choice = choice_of(device, &other);
     assert_string_equal(choice.point.variant->name, "time");
     assert_string_equal(choice.chosen_by, "model");
-    assert_int_equal(wfi_choose(device, &row, &tuning, &choice), WF_SUCCESS);
-    assert_string_equal(choice.chosen_by, "device row");
+    assert_string_equal(choice_of(device, &row).chosen_by, "device row");
     forget_rows(device, data);
 }
 
@@ -128,7 +127,6 @@ static void other_variants_stay_at_their_grid(void **state)
 {
     static const wfi_himeno_problem grids[] = {{.ni = 53, .nj = 63, .nk = 265},
                                                {.ni = 67, .nj = 55, .nk = 295}};
-    const wf_tuning tuning = {.size = sizeof tuning};
     (void)state;
     for (int own = 0; own < 2; own++) { /* the row is by the variant that the model has for both */
         wfi_named_point point = {
@@ -141,9 +139,8 @@ static void other_variants_stay_at_their_grid(void **state)
         struct wfi_tuning *data = ship_row(device, &row, &point);
         for (int i = 0; i < 2; i++) {
             const wfi_problem problem = himeno_grid(grids[i]);
-            wfi_choice choice;
-            assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
-            assert_string_equal(choice.chosen_by, i == 0 || own ? "device row" : "model");
+            assert_string_equal(choice_of(device, &problem).chosen_by,
+                                i == 0 || own ? "device row" : "model");
         }
         forget_rows(device, data);
     }
@@ -151,15 +148,14 @@ static void other_variants_stay_at_their_grid(void **state)
 
 /* The model's own choice for 105x192x290 tells nothing of grids for which the model expects another
  * to be faster (an H200 took 43.3 us for 85x111x257 by it, 29.5 by what a search found there);
- * where it expects about the same, columns become as long as each other: five of 52 planes for
- * 58, with which the model would expect it to lose a tenth. */
+ * where it expects about the same, columns become as long as each other: 52 planes in each
+ * of five for 58, with which the model would expect it to lose a tenth. */
 static void rows_follow_expected_times(void **state)
 {
     static const wfi_himeno_problem grids[] = {{.ni = 105, .nj = 192, .nk = 290},
                                                {.ni = 85, .nj = 111, .nk = 257},
                                                {.ni = 105, .nj = 192, .nk = 262}};
     static const uint32_t columns[] = {58, 0, 52}; /* 0: the model's */
-    const wf_tuning tuning = {.size = sizeof tuning};
     const wfi_named_point point = {
         .variant = "time",
         .count = 4,
@@ -170,8 +166,7 @@ static void rows_follow_expected_times(void **state)
     (void)state;
     for (int i = 0; i < 3; i++) {
         const wfi_problem problem = himeno_grid(grids[i]);
-        wfi_choice choice;
-        assert_int_equal(wfi_choose(device, &problem, &tuning, &choice), WF_SUCCESS);
+        const wfi_choice choice = choice_of(device, &problem);
         assert_string_equal(choice.chosen_by, columns[i] ? "device row" : "model");
         if (columns[i])
             assert_int_equal(wfi_point_value(&choice.point, HIMENO_ID_MARCH, 1), columns[i]);
@@ -184,7 +179,6 @@ static void rows_follow_expected_times(void **state)
 static void rows_of_stencils_keep_to_the_models_variant(void **state)
 {
     static const char *const variants[] = {"naive", "march"};
-    const wf_tuning tuning = {.size = sizeof tuning};
     (void)state;
     for (int own = 0; own < 2; own++) {
         wfi_named_point point = {.count = 1, .values = {{"local_x", 32}}};
@@ -195,9 +189,7 @@ static void rows_of_stencils_keep_to_the_models_variant(void **state)
         wf_device *device = stencil_card();
         struct wfi_tuning *data = ship_row(device, &row, &point);
         for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
-            wfi_choice choice;
-            assert_int_equal(wfi_choose(device, elsewhere ? &other : &row, &tuning, &choice),
-                             WF_SUCCESS);
+            const wfi_choice choice = choice_of(device, elsewhere ? &other : &row);
             assert_string_equal(choice.point.variant->name, elsewhere ? "march" : point.variant);
             assert_string_equal(choice.chosen_by, own || !elsewhere ? "device row" : "model");
         }

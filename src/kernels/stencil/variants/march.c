@@ -30,7 +30,7 @@ static void halve_flat_columns(wfi_point *point)
         wfi_point_set(point, STENCIL_ID_MARCH, 4);
 }
 
-#define LONG_BOX_ITEMS 3072 /* likewise */
+#define LONG_BOX_ITEMS 3072 /* of a compute unit */
 
 /* Boxes of radius 1 are faster in columns of 16 planes where work-items are many (H200, f32,
  * 319x628x557 447 us by 8 and 420 by 16, 429x202x153 59.3 and 55.4; 341x469x29 23.2 and 23.6). */
