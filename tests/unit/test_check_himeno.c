@@ -88,6 +88,33 @@ static void wrong_relaxations_are_found(void **state)
     himeno_faults((const int[3]){40, 33, 36}, 20, true); /* no cell is far from the ends */
 }
 
+/* A cell that is right but farther off than all others, amid cells that must hold the same. */
+static void the_farthest_cell_is_told(void **state)
+{
+    enum { NI = 48, NJ = 40, NK = 36 };
+    static const int cells[][3] = {{24, 20, 18}, {24, 2, 18}, {40, 20, 30}, {1, 20, 18}};
+    const int n[3] = {NI, NJ, NK};
+    static float p[NI * NJ * NK], start[NI * NJ * NK];
+    const float gosa = relax(n, 3, p, start);
+    const wf_himeno_params params = {.size = sizeof params, .ni = NI, .nj = NJ, .nk = NK};
+    (void)state;
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        const int at = (cells[i][2] * NJ + cells[i][1]) * NI + cells[i][0];
+        const float right = p[at];
+        wf_check check;
+        double gosa_error;
+        for (int ulp = 0; ulp < 6; ulp++)
+            p[at] = nextafterf(p[at], 2);
+        assert_int_equal(
+            wf_himeno_check(&params, NULL, 3, p, gosa, DRAWN, 1, &check, &gosa_error), WF_SUCCESS);
+        assert_int_equal(check.worst, at);
+        assert_true(check.error_over_bound > 0.1 && check.error_over_bound <= 1);
+        assert_int_equal(check.checked, NI * NJ * NK);
+        assert_int_equal(check.wrong, 0);
+        p[at] = right;
+    }
+}
+
 /* More iterations than the reference follows. */
 static void wrong_long_relaxations_are_found(void **state)
 {
@@ -187,6 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_relaxations_are_found),
+        cmocka_unit_test(the_farthest_cell_is_told),
         cmocka_unit_test(wrong_long_relaxations_are_found),
         cmocka_unit_test(relaxations_that_stand_still),
         cmocka_unit_test(gosa_may_underflow),
