@@ -7,6 +7,8 @@
 #include "tune/search.h"
 
 #define WARM_SECONDS 0.06 /* where clocks fall while the host compiles */
+#define STEADY 0.02       /* a clock is, where runs before and after warming differ by less */
+#define LEARN_STEADY 8    /* warmings that show it */
 #define FIRST_SAMPLES 3
 #define MOST_SAMPLES 24
 #define POINT_FRACTION 0.004  /* of the search's time, for the first samples of a slow point */
@@ -41,13 +43,30 @@ static uint32_t units_for(const wfi_search *s, double seconds)
     return wanted < 1 ? 1 : wanted > MOST_UNITS ? MOST_UNITS : (uint32_t)wanted;
 }
 
-static wf_result warm(const wfi_search *s, wfi_runner *runner, uint32_t units, double warm_seconds)
+/* Whether the clock was seen to hold while the device idled for so long. */
+static bool holds_clock(const wfi_search *s, double idle)
 {
-    const double until = wfi_host_seconds() + (clock_moves(s) ? warm_seconds : 0);
+    return !clock_moves(s) || (s->steady >= LEARN_STEADY && idle <= s->steady_idle);
+}
+
+/* Runs for so long as a clock may take to rise that fell while the device idled, and learns whether
+ * it did. */
+static wf_result warm(wfi_search *s, wfi_runner *runner, uint32_t units, double warm_seconds,
+                      double idle)
+{
+    const double until = wfi_host_seconds() + (holds_clock(s, idle) ? 0 : warm_seconds);
     wf_result result = WF_SUCCESS;
-    double seconds;
-    while (result == WF_SUCCESS && wfi_host_seconds() < until)
-        result = wfi_runner_time(runner, units, &seconds);
+    double first = 0, last = 0;
+    uint32_t runs = 0;
+    for (; result == WF_SUCCESS && wfi_host_seconds() < until; runs++) {
+        result = wfi_runner_time(runner, units, &last);
+        first = runs ? first : last;
+    }
+    if (result != WF_SUCCESS || runs < 2)
+        return result;
+    const bool held = fabs(first - last) <= STEADY * last;
+    s->steady = held ? s->steady + 1 : 0;
+    s->steady_idle = held ? fmax(s->steady_idle, idle) : 0;
     return result;
 }
 
@@ -77,8 +96,9 @@ static wf_result take(const wfi_search *s, wfi_runner *runner, uint32_t rung, ui
     return result;
 }
 
-wf_result wfi_search_sample(wfi_search *s, wfi_runner *runner, uint32_t rung,
-                            wfi_candidate *candidate)
+/* The samples after the device idled for so long. */
+static wf_result sample(wfi_search *s, wfi_runner *runner, uint32_t rung, double idle,
+                        wfi_candidate *candidate)
 {
     const double best = s->elite_count ? s->elite[0].seconds : INFINITY;
     wf_timing timing = {.count = 0};
@@ -90,7 +110,7 @@ wf_result wfi_search_sample(wfi_search *s, wfi_runner *runner, uint32_t rung,
     uint32_t units = units_for(s, first * runner->unit);
     /* An exhaustive search times every point, and most are far behind: each is looked at once. */
     const bool look = s->params->exhaustive && rung == 0;
-    result = warm(s, runner, units, WARM_SECONDS * (look ? LOOK_FRACTION : 1));
+    result = warm(s, runner, units, WARM_SECONDS * (look ? LOOK_FRACTION : 1), idle);
     if (result == WF_SUCCESS)
         result = wfi_runner_time(runner, units, &seconds);
     candidate->seconds = seconds;
@@ -104,6 +124,14 @@ wf_result wfi_search_sample(wfi_search *s, wfi_runner *runner, uint32_t rung,
     wfi_timing_summarise(&timing);
     candidate->seconds = timing.median_us * 1e-6;
     candidate->spread = timing.spread;
+    return result;
+}
+
+wf_result wfi_search_sample(wfi_search *s, wfi_runner *runner, uint32_t rung,
+                            wfi_candidate *candidate)
+{
+    const wf_result result = sample(s, runner, rung, wfi_host_seconds() - s->ran_at, candidate);
+    s->ran_at = wfi_host_seconds();
     return result;
 }
 
@@ -139,6 +167,8 @@ void wfi_search_settle(wfi_search *s)
     wfi_runner runner;
     if (wfi_runner_open(&s->trial, &tuning, &runner) == WF_SUCCESS) {
         const double drift = drift_of(s, &runner);
+        if (fabs(drift - 1) > DRIFT)
+            s->steady = 0;
         for (uint32_t i = 0; i < s->elite_count && fabs(drift - 1) > DRIFT && drift > 0; i++)
             s->elite[i].seconds *= drift;
         wfi_runner_close(&runner);

@@ -42,8 +42,11 @@ typedef struct wfi_search {
     uint32_t next_variant;  /* whose best the next generation looks around first */
     uint64_t random;
     double begun, measure_until, decide_until, kept_at;
-    double late; /* what first runs took of late beyond the second: drivers compile there too */
-    double settled_at; /* when the elite's times were last taken anew, and how long that took */
+    double late;     /* what first runs took of late beyond the second: drivers compile there too */
+    double ran_at;   /* when the device last ended a run; it idles since */
+    uint32_t steady; /* warmings in a row at whose end runs took as long as at their beginning */
+    double steady_idle; /* the longest that the device had idled before one of these */
+    double settled_at;  /* when the elite's times were last taken anew, and how long that took */
     double settling;
     double fraction;           /* of an exhaustive search's points */
     uint32_t compiled_at_once; /* kernels compiled at once; 0: none were yet */

@@ -28,6 +28,7 @@ static struct {
     uint32_t bound[2], dispatches;
     double slow;             /* all times are multiplied by this */
     uint32_t slow_reads;     /* how many times are read until slow is 1 again; 0: never */
+    uint32_t reads;          /* of times */
     uint32_t idle_x;         /* work-groups of this width do nothing, and are the fastest */
     uint32_t deciding, fall; /* rounds of a decision; the round in which slow becomes 2, 0: none */
     bool close;              /* 32 x 2 is half a percent faster than all others */
@@ -104,6 +105,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL results(VkDevice device, VkQueryPool pool,
     double seconds = time_of(fake.bound) * fake.slow * fake.dispatches;
     if (fake.bound[0] == 32 && fake.bound[1] == 2 && fake.noise > 0)
         seconds *= 1 + fake.noise * noises[fake.noisy_reads++ % 5];
+    fake.reads++;
     const uint64_t ticks[2] = {0, (uint64_t)(seconds * 1e9 / period_ns + 0.5)};
     memcpy(data, ticks, sizeof ticks);
     if (fake.slow_reads && --fake.slow_reads == 0)
@@ -279,6 +281,58 @@ static void a_clock_may_recover(void **state)
     close_search(o);
 }
 
+/* How often the best point runs while it is sampled, on a GPU that idled before for as long as its
+ * last run is said to be past; its first times are `slow` times as long. */
+static uint32_t runs_of_sample(opened *o, double idle, double slow)
+{
+    const wf_tuning tuning = {.size = sizeof tuning,
+                              .variant = "naive",
+                              .constants = (wf_constant[]){{"local_x", 32}, {"local_y", 2}},
+                              .constant_count = 2};
+    wfi_candidate c = o->search.elite[0];
+    wfi_runner runner;
+    assert_int_equal(wfi_runner_open(&o->search.trial, &tuning, &runner), WF_SUCCESS);
+    o->search.ran_at = wfi_host_seconds() - idle;
+    fake.slow = slow;
+    fake.slow_reads = slow > 1 ? 4 : 0;
+    fake.reads = 0;
+    assert_int_equal(wfi_search_sample(&o->search, &runner, 0, &c), WF_SUCCESS);
+    assert_true(fabs(c.seconds * 1e3 - 10) < 0.01);
+    wfi_runner_close(&runner);
+    return fake.reads;
+}
+
+/* The first run, the one that its number of units is taken from, and three samples. */
+enum { RUNS_OF_SAMPLE = 5 };
+
+/* A clock that holds while the device idles needs no work to rise again; one that falls does. */
+static void a_clock_that_holds_is_not_warmed(void **state)
+{
+    (void)state;
+    opened *o = open_search(true);
+    for (int i = 0; i < 8; i++)
+        assert_true(runs_of_sample(o, 0.1, 1) > RUNS_OF_SAMPLE);
+    assert_int_equal(runs_of_sample(o, 0.05, 1), RUNS_OF_SAMPLE);
+    assert_true(runs_of_sample(o, 10, 1) > RUNS_OF_SAMPLE); /* it never idled for so long */
+    assert_int_equal(runs_of_sample(o, 9, 1), RUNS_OF_SAMPLE);
+    assert_true(runs_of_sample(o, 20, 1.1) > RUNS_OF_SAMPLE);
+    assert_true(runs_of_sample(o, 0.05, 1) > RUNS_OF_SAMPLE); /* it fell a moment ago */
+    for (int i = 0; i < 8; i++)
+        runs_of_sample(o, 0.1, 1);
+    assert_int_equal(runs_of_sample(o, 0.05, 1), RUNS_OF_SAMPLE);
+    o->search.settled_at = 0;
+    o->search.ran_at = wfi_host_seconds();
+    fake.slow = 2;
+    wfi_search_settle(&o->search);
+    fake.slow = 1;
+    o->search.elite[0].seconds = 1e-2;
+    assert_true(runs_of_sample(o, 0.05, 1) > RUNS_OF_SAMPLE);
+    close_search(o);
+    o = open_search(false); /* a processor has no such clock */
+    assert_true(runs_of_sample(o, 0.1, 1) <= RUNS_OF_SAMPLE);
+    close_search(o);
+}
+
 /* A decision in whose midst the clock fell is made once more. */
 static void a_decision_outlasts_a_fall(void **state)
 {
@@ -321,6 +375,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_never_wins),
         cmocka_unit_test(times_follow_the_clock),
         cmocka_unit_test(a_clock_may_recover),
+        cmocka_unit_test(a_clock_that_holds_is_not_warmed),
         cmocka_unit_test(a_decision_outlasts_a_fall),
         cmocka_unit_test(a_winner_wins_by_more_than_the_noise),
     };
