@@ -316,9 +316,11 @@ static void a_clock_that_holds_is_not_warmed(void **state)
     assert_true(runs_of_sample(o, 10, 1) > RUNS_OF_SAMPLE); /* it never idled for so long */
     assert_int_equal(runs_of_sample(o, 9, 1), RUNS_OF_SAMPLE);
     assert_true(runs_of_sample(o, 20, 1.1) > RUNS_OF_SAMPLE);
-    assert_true(runs_of_sample(o, 0.05, 1) > RUNS_OF_SAMPLE); /* it fell a moment ago */
-    for (int i = 0; i < 8; i++)
-        runs_of_sample(o, 0.1, 1);
+    for (int i = 0; i < 8; i++) /* it fell a moment ago */
+        assert_true(runs_of_sample(o, 0.1, 1) > RUNS_OF_SAMPLE);
+    assert_true(wfi_host_seconds() - o->search.ran_at < 0.05);
+    assert_int_equal(runs_of_sample(o, 0.05, 1), RUNS_OF_SAMPLE);
+    assert_true(runs_of_sample(o, 5, 1) > RUNS_OF_SAMPLE);
     assert_int_equal(runs_of_sample(o, 0.05, 1), RUNS_OF_SAMPLE);
     o->search.settled_at = 0;
     o->search.ran_at = wfi_host_seconds();
