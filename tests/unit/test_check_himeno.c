@@ -105,8 +105,8 @@ static void the_farthest_cell_is_told(void **state)
         double gosa_error;
         for (int ulp = 0; ulp < 6; ulp++)
             p[at] = nextafterf(p[at], 2);
-        assert_int_equal(
-            wf_himeno_check(&params, NULL, 3, p, gosa, DRAWN, 1, &check, &gosa_error), WF_SUCCESS);
+        assert_int_equal(wf_himeno_check(&params, NULL, 3, p, gosa, DRAWN, 1, &check, &gosa_error),
+                         WF_SUCCESS);
         assert_int_equal(check.worst, at);
         assert_true(check.error_over_bound > 0.1 && check.error_over_bound <= 1);
         assert_int_equal(check.checked, NI * NJ * NK);
