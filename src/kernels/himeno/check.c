@@ -233,8 +233,8 @@ static wf_result check_range(void *user, const wfi_cell_range *wanted, wf_check 
     return r->watch.stopped ? WF_ERROR_CANCELLED : WF_SUCCESS;
 }
 
-/* Compares cells in a row that must all hold the same: where none is wrong the farthest one tells of
- * all. */
+/* Compares cells in a row that must all hold the same: where none is wrong the farthest one tells
+ * of all. */
 static void check_alike(wf_check *check, size_t first, const float *p, size_t count, double value,
                         double bound)
 {
@@ -277,8 +277,8 @@ static void check_row(const reference *r, int64_t j, int64_t k, double most, wf_
 static wf_result check_own(reference *r, const wfi_himeno_long *problem, wf_check *check)
 {
     const wfi_cell_range small = {{0, 0, 0}, {r->size[0], r->size[1], r->size[2]}};
-    const bool mixes =
-        r->omega > 0 && r->omega <= 1; /* p' is a mean of values of p, so that errors only add up */
+    /* p' is then a mean of values of p, so that errors only add up. */
+    const bool mixes = r->omega > 0 && r->omega <= 1;
     const uint64_t row = (uint64_t)r->whole[0];
     *check = (wf_check){.total = row * (uint64_t)r->whole[1] * (uint64_t)r->whole[2]};
     const wf_result result = relax(r, &small);
