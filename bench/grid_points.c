@@ -18,7 +18,7 @@
 #include "tool/cases/himeno_size.h"
 #include "tool/tune/suite.h"
 
-enum { MOST_POINTS = 160, MOST_VALUES = 6 }; /* there are at most 147, and 5 */
+enum { MOST_POINTS = 220, MOST_VALUES = 6 }; /* there are at most 210, and 6 */
 #define BUDGET_SECONDS 0.15                  /* of eight points */
 
 typedef struct grid_point {
@@ -109,20 +109,25 @@ static grid_point *add_tile(list *points, const char *variant, const uint32_t si
     return p;
 }
 
-/* Several steps a pass in two dimensions; in f64 also with one buffer, by which searches found some
- * of their fastest points. */
-static void flat_tiles(wf_type type, uint32_t steps, list *points)
+/* Several steps a pass in two dimensions. */
+static void flat_tiles(uint32_t steps, list *points)
 {
-    static const uint32_t lines[][2] = {{64, 1}, {128, 1}, {32, 1}};
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        for (uint32_t march = steps > 3 ? 8 : 4; march <= 64; march *= 2) {
-            if (i < 2 || march == 16)
-                add_tile(points, "time_vector", lines[i], march, steps);
-            if (type == WF_TYPE_F64 && i != 1 && march >= 16 && march <= 32)
-                set(add_tile(points, "time_vector", lines[i], march, steps), "buffers", 1);
-            if (i < 2 && steps <= 4 && march >= 8 && march <= 32)
-                add_tile(points, "time", lines[i], march, steps);
+    for (uint32_t x = 32; x <= 128; x *= 2)
+        for (uint32_t march = x == 128 ? 16 : 4; march <= 64; march *= 2) {
+            for (uint32_t buffers = 1; buffers <= (x == 128 ? 1 : 2); buffers++)
+                set(add_tile(points, "time_vector", (uint32_t[]){x, 1}, march, steps), "buffers",
+                    buffers);
+            if (x > 32 && march > 4)
+                add_tile(points, "time", (uint32_t[]){x, 1}, march, steps);
         }
+}
+
+/* Likewise of a radius over 1. */
+static void wide_tiles(uint32_t steps, list *points)
+{
+    for (uint32_t x = 64; x <= 256 && steps <= 4; x *= 2)
+        for (uint32_t march = 8; march <= 64; march *= 2)
+            add_tile(points, "time", (uint32_t[]){x, 1}, march, steps);
 }
 
 static void solid_tiles(uint32_t steps, list *points)
@@ -157,7 +162,8 @@ static void tile_points(const wfi_case_problem *problem, list *points)
 
 static bool makes_steps(const wfi_case_problem *problem)
 {
-    return problem->radius == 1 && problem->shape == WF_STENCIL_STAR && problem->steps > 1;
+    return (problem->radius == 1 || problem->c == 0) && problem->shape == WF_STENCIL_STAR &&
+           problem->steps > 1;
 }
 
 static void stencil_points(const wfi_case_problem *problem, list *points)
@@ -178,8 +184,10 @@ static void stencil_points(const wfi_case_problem *problem, list *points)
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
         if (!makes_steps(problem) || steps[i] > problem->steps)
             break;
+        else if (flat && problem->radius > 1)
+            wide_tiles(steps[i], points);
         else if (flat)
-            flat_tiles(problem->type, steps[i], points);
+            flat_tiles(steps[i], points);
         else if (steps[i] <= 4)
             solid_tiles(steps[i], points);
 }

@@ -1,9 +1,9 @@
-/* What the steps of a star of radius 1 take, one or several a pass, where nobody has published a
- * GPU's compute units: clocks of a unit. A pass takes what memory moves, what the units' subgroups
- * issue, and what columns wait for plane by plane; each hides most of the others. Of the device the
- * published limits and arithmetic come in; the other numbers are guesses for all devices, fitted to
- * grids on an H100 and H200s (bench/notes/stencil.md#several-steps and #borders say how far they
- * hold). */
+/* What the steps of a star take, one or several a pass, where nobody has published a GPU's compute
+ * units: clocks of a unit. A pass takes what memory moves, what the units' subgroups issue, and
+ * what columns wait for plane by plane; each hides most of the others. Of the device the published
+ * limits and arithmetic come in; the other numbers are guesses for all devices, fitted to grids on
+ * an H100 and H200s (bench/notes/stencil.md#several-steps, #borders and #one-buffer say how far
+ * they hold). */
 #include <math.h>
 #include <string.h>
 
@@ -25,16 +25,21 @@
 #define TIME_ISSUE 24
 #define BLOCK_ISSUE 12
 #define ROUNDED 3      /* more of several steps in f16: cells are rounded after each */
+#define BEYOND 0.6     /* times as many more for each cell of the radius after the first */
 #define NARROW_F16 1.8 /* times as many of a single step where a load is of a single f16 */
 #define F64 1.8        /* likewise of several steps in f64 */
 #define SOLID_F64 2.3  /* in three dimensions, but for blocks */
 #define MIRRORED 1.2   /* likewise of several steps with a mirrored border in three dimensions */
+/* Likewise in blocks of a plane's edges in one buffer, in two dimensions. */
+#define ONE_BUFFER 0.9
+#define ONE_BUFFER_F64 0.7
 /* What a plane is waited for; with barriers also so many clocks for each of its instructions. */
 #define MARCH_WAIT 290
 #define VECTOR_WAIT 420
 #define TIME_WAIT 75
 #define BLOCK_WAIT 200
 #define INSTRUCTION_WAIT 3
+#define BARRIER_WAIT 100 /* of the second barrier that one buffer needs */
 /* So many for blocks of f32, and of all types in two dimensions, where a unit begins instructions
  * of few subgroups in turn: these, and so many for each of them. */
 #define LEAST_INSTRUCTION_WAIT 1.2
@@ -47,6 +52,7 @@
 #define CELL_REGISTERS 6
 #define STEP_REGISTERS 3
 #define MOST_REGISTERS 255
+#define MOST_GROUPS 32  /* that a unit holds, where nothing is published */
 #define SHORT_PASS 0.85 /* of a pass, one that makes the steps which are left */
 
 /* A pass of the point, counted a work-item and plane where it is not said otherwise. */
@@ -80,6 +86,16 @@ static bool is_solid_block(const wfi_point *point)
     return is_block(point) && is_solid_f32(point);
 }
 
+static bool is_flat_block(const wfi_point *point)
+{
+    return is_block(point) && point->problem->stencil.dimensions == 2;
+}
+
+static bool is_flat_with_one_buffer(const wfi_point *point)
+{
+    return is_flat_block(point) && wfi_point_value(point, STENCIL_ID_BUFFERS, 2) == 1;
+}
+
 static bool starts_late(const wfi_point *point)
 {
     return !is_block(point) && (is_time(point) || point->problem->stencil.dimensions == 3);
@@ -87,7 +103,7 @@ static bool starts_late(const wfi_point *point)
 
 static bool waits_by_turns(const wfi_point *point)
 {
-    return is_solid_block(point) || (is_block(point) && point->problem->stencil.dimensions == 2);
+    return is_solid_block(point) || is_flat_block(point);
 }
 
 static double cell_issue(const wfi_point *point)
@@ -97,6 +113,9 @@ static double cell_issue(const wfi_point *point)
     const bool solid = point->problem->stencil.dimensions == 3;
     double issue =
         time ? (vectors ? BLOCK_ISSUE : TIME_ISSUE) : (vectors ? VECTOR_ISSUE : MARCH_ISSUE);
+    issue *= 1 + BEYOND * (point->problem->stencil.radius - 1.0);
+    if (is_flat_with_one_buffer(point))
+        issue *= type == WF_TYPE_F64 ? ONE_BUFFER_F64 : ONE_BUFFER;
     if (type == WF_TYPE_F16 && !vectors && !time)
         issue *= NARROW_F16;
     if (type == WF_TYPE_F64 && time)
@@ -107,9 +126,9 @@ static double cell_issue(const wfi_point *point)
 }
 
 /* Cells that the tiles of an axis of n cells read, over n. */
-static double widened(double n, double tiles, double length)
+static double widened(double n, double tiles, double length, double radius)
 {
-    return tiles * fmin(length, n + 2) / n;
+    return tiles * fmin(length, n + 2 * radius) / n;
 }
 
 static pass pass_of(const wfi_point *point)
@@ -120,23 +139,26 @@ static pass pass_of(const wfi_point *point)
     const double ni = (double)a.ni, nj = (double)a.nj, nk = (double)a.nk,
                  width = wfi_stencil_width(point), whole = time ? width : 1,
                  size = (double)wf_type_size(point->problem->type),
-                 steps = wfi_point_value(point, STENCIL_ID_STEPS, 1),
+                 radius = point->problem->stencil.radius,
+                 steps = wfi_point_value(point, STENCIL_ID_STEPS, 1), side = steps * radius,
                  march = fmin((double)tile.k, nk), columns = ceil(nk / march),
                  cells = steps * width * wfi_point_value(point, STENCIL_ID_ROWS, 1);
     uint64_t groups[2];
     wfi_stencil_groups(point, groups);
     const double tiles_i = (double)groups[0], tiles_j = (double)groups[1];
     const double sector = 0.5 * (SECTOR_BYTES / size - 1);
-    const double i = widened(ni, tiles_i, (double)tile.i + 2 * ceil(steps / whole) * whole) +
+    const double i = widened(ni, tiles_i, (double)tile.i + 2 * ceil(side / whole) * whole, radius) +
                      sector * tiles_i / ni,
-                 j = a.flat ? 1 : widened(nj, tiles_j, (double)tile.j + 2 * steps),
-                 k = columns * (march + 2 * steps) / nk;
+                 j = a.flat ? 1 : widened(nj, tiles_j, (double)tile.j + 2 * side, radius),
+                 k = columns * (march + 2 * side) / nk;
     pass p = {.groups = tiles_i * tiles_j * columns, .steps = steps};
     p.read = 1 + OVERLAP * fmax((time ? i * j * k : i + j + k - 2) - 1, 0);
-    p.planes = time ? march + 2 * steps + vectors : march + 1;
+    p.planes = time ? march + 2 * side + vectors : march + 2 * radius - 1;
     p.issue = PLANE_ISSUE * (time && vectors ? 2 : 1) + cells * cell_issue(point);
     p.wait = time ? (vectors || is_solid_f32(point) ? BLOCK_WAIT : TIME_WAIT)
                   : (vectors ? VECTOR_WAIT : MARCH_WAIT);
+    if (is_flat_with_one_buffer(point))
+        p.wait += BARRIER_WAIT;
     p.start = starts_late(point) ? LATE_START : 0;
     p.registers = fmin(LEAST_REGISTERS +
                            cells * (size > 4 ? 2 : 1) * (time ? STEP_REGISTERS : CELL_REGISTERS),
@@ -182,7 +204,8 @@ static double time_of(const wfi_point *point, const device *d)
                  shared =
                      point->variant->shared_bytes ? (double)point->variant->shared_bytes(point) : 0;
     const double published = wfi_published_held(&d->unit, items, p.registers, shared),
-                 held = published > 0 ? published : WFI_STENCIL_UNIT_ITEMS / items,
+                 held =
+                     published > 0 ? published : fmin(WFI_STENCIL_UNIT_ITEMS / items, MOST_GROUPS),
                  unit_groups = p.groups / d->units, waves = fmax(unit_groups / held, 1),
                  subgroups = ceil(items / lanes);
     const double memory = FROM_MEMORY * bytes / (d->units * d->bytes),
@@ -221,9 +244,9 @@ double wfi_stencil_fit_steps(wfi_point *point, const wfi_stencil_values *tiles, 
     wfi_point trial = *point;
     double single = 0, least = INFINITY;
     const double cost = single_cost(point, &d, &single);
-    const bool blocks = is_solid_block(point);
+    const bool short_columns = is_solid_block(point) || is_flat_block(point);
     for (size_t i = 0; i < count; i++)
-        for (size_t m = blocks ? 0 : 1; m < WFI_COUNT(marches); m++)
+        for (size_t m = short_columns ? 0 : 1; m < WFI_COUNT(marches); m++)
             for (size_t s = 1; s < WFI_COUNT(wfi_stencil_step_counts); s++) {
                 wfi_stencil_values values = tiles[i];
                 values.march = marches[m];
@@ -254,6 +277,7 @@ double wfi_stencil_expect_steps(const wfi_point *point)
 bool wfi_stencil_steps_are_timed(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
+    const bool near = p->radius == 1 || (p->dimensions == 2 && p->border != WF_BORDER_NEUMANN);
     return wfi_stencil_goes_by_times(point) && wfi_stencil_has_fast_shared(point) &&
-           p->shape == WF_STENCIL_STAR && p->radius == 1 && p->steps > 1;
+           p->shape == WF_STENCIL_STAR && near && p->steps > 1;
 }

@@ -39,7 +39,10 @@ static const wfi_stencil_values solid_values[] = {
     {64, 8, 2, 64, 2}, {32, 4, 4, 32, 2}, {32, 4, 4, 16, 1}};
 
 /* Tiles that are tried where times are predicted, with the most steps a pass. */
-static const wfi_stencil_values flat_tiles[] = {{64, 1, 1, 0, 4}};
+static const wfi_stencil_values flat_tiles[] = {{64, 1, 1, 0, 8}, {128, 1, 1, 0, 8}};
+/* Of a radius over 1, in two dimensions. */
+static const wfi_stencil_values wide_tiles[] = {
+    {64, 1, 1, 0, 4}, {128, 1, 1, 0, 4}, {256, 1, 1, 0, 4}};
 static const wfi_stencil_values solid_tiles[] = {
     {32, 8, 2, 0, 3}, {64, 8, 2, 0, 3}, {32, 16, 2, 0, 3}};
 /* Three steps have too many registers (H200, 201x355x488 in three steps: 774 us, 524 by two). */
@@ -48,6 +51,8 @@ static const wfi_stencil_values solid_f64_tiles[] = {
 
 static double fit_by_times(wfi_point *point)
 {
+    if (point->problem->stencil.radius > 1)
+        return wfi_stencil_fit_steps(point, wide_tiles, WFI_COUNT(wide_tiles));
     if (point->problem->stencil.dimensions == 2)
         return wfi_stencil_fit_steps(point, flat_tiles, WFI_COUNT(flat_tiles));
     if (point->problem->type == WF_TYPE_F64)
@@ -56,9 +61,10 @@ static double fit_by_times(wfi_point *point)
 }
 
 /* It pays where memory is much slower than arithmetic and shared memory is faster than caches. In
- * three dimensions the tiles' overlap eats what f64 and wide stencils could gain; in two, columns
- * of wide ones wait for their rows one after another (H200, radius 2, several steps, `march` beside
- * it: 338x11308 of f64 221 and 73 us, 155x13766 of f32 44 and 21). */
+ * three dimensions the tiles' overlap eats what f64 and wide stencils could gain; in two, a
+ * mirrored border is looked up for each neighbour of wide ones (H200, radius 2, single steps and
+ * the best of several: 1644x4353 of f64, mirrored, 282 and 849 us; 155x13766 of f32, fixed, 32
+ * and 19). */
 static double fit(wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;

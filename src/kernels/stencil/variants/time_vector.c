@@ -134,7 +134,9 @@ static bool set_measured(wfi_point *point)
 }
 
 /* Tiles that are tried where times are predicted, with the most steps a pass. */
-static const wfi_stencil_values flat_tiles[] = {{32, 1, 1, 0, 8}, {64, 1, 1, 0, 8}};
+static const wfi_stencil_values flat_tiles[] = {
+    {32, 1, 1, 0, 8}, {64, 1, 1, 0, 8}, {128, 1, 1, 0, 8}};
+#define FEW_TILES 2 /* of them: the widest was timed with one buffer */
 static const wfi_stencil_values solid_tiles[] = {
     {16, 16, 2, 0, 3}, {16, 8, 2, 0, 3}, {8, 16, 2, 0, 3}, {8, 8, 2, 0, 3}};
 #define WIDE_TILES 2 /* of them: the others are for narrow rows */
@@ -166,21 +168,20 @@ static double fit_solid_by_times(wfi_point *point)
     return wfi_stencil_expect_steps(point);
 }
 
-#define PREDICTED_WELL 1.15 /* times of large grids are at most so far apart */
-
-/* What was measured on large grids is taken where no other time is predicted to be much less. */
+/* One buffer was timed for f32 and f64. */
 static double fit_flat_by_times(wfi_point *point)
 {
+    wfi_point one = *point;
     wfi_point_set(point, STENCIL_ID_BUFFERS, 2);
-    const double cost = wfi_stencil_fit_steps(point, flat_tiles, WFI_COUNT(flat_tiles));
-    wfi_point measured = *point;
-    if (point->problem->type == WF_TYPE_F16 || !set_measured(&measured))
+    wfi_point_set(&one, STENCIL_ID_BUFFERS, 1);
+    const double cost = wfi_stencil_fit_steps(point, flat_tiles, FEW_TILES);
+    if (point->problem->type == WF_TYPE_F16)
         return cost;
-    const double time = wfi_stencil_expect_steps(&measured);
-    if (time > PREDICTED_WELL * cost)
+    const double one_cost = wfi_stencil_fit_steps(&one, flat_tiles, WFI_COUNT(flat_tiles));
+    if (one_cost >= cost)
         return cost;
-    *point = measured;
-    return time;
+    *point = one;
+    return one_cost;
 }
 
 static double fit_solid(wfi_point *point)
