@@ -148,10 +148,10 @@ static void steps_of_other_grids_that_were_measured(void **state)
 }
 
 /* Two dimensions (H200, the choice before and the best that was found, us: 131.6 and 89.8, 56.6
- * and 44.2, 29.2 and 23.3, 103.9 and 73.9, 65.0 and 51.5, 5.4 and 4.7, 27.9 and 23.5, 207.7 and 176.5, 31.3 and
- * 26.2, 49.7 and 32.5, 98.5 and 66.3, 30.5 and 20.5, 2133 and 1224, 133.6 and 106.8, 32.3 by single
- * steps and 18.7). Of the last four single steps were the best, or no worse by 6 %
- * (bench/notes/stencil.md#one-buffer). buffers, x: 0, any. */
+ * and 44.2, 29.2 and 23.3, 103.9 and 73.9, 65.0 and 51.5, 5.4 and 4.7, 27.9 and 23.5, 207.7 and
+ * 176.5, 31.3 and 26.2, 49.7 and 32.5, 98.5 and 66.3, 30.5 and 20.5, 2133 and 1224, 133.6 and
+ * 106.8, 32.3 by single steps and 18.7). Of the last four single steps were the best, or no worse
+ * by 6 % (bench/notes/stencil.md#one-buffer). buffers, x: 0, any. */
 static void flat_grids_that_were_measured(void **state)
 {
     static const struct {
