@@ -79,13 +79,21 @@ static void set_solid_columns(wfi_point *point)
     }
 }
 
-/* In two dimensions, whose work-groups are a row: whether a row has fewer vectors than a subgroup
- * has lanes (H200, 64x6106, star of radius 3: 26.2 us, `march` 17.0). */
+#define LEAST_LANES_X 8 /* of a work-group along a row in three dimensions */
+
+/* Whether a row leaves too many lanes without a vector. In two dimensions, whose work-groups are a
+ * row, it has fewer vectors than a subgroup has lanes (H200, 64x6106, star of radius 3: 26.2 us,
+ * `march` 17.0); in three at most half as many as there are work-items along it (16x754x180,
+ * periodic star of radius 3: 39.8 us for two steps, `march` 29.3; 16x300x200, a star of radius 1:
+ * 5.2 both). */
 static bool is_narrow(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    return p->dimensions == 2 && wfi_stencil_goes_by_times(point) &&
-           p->nx <= (uint64_t)wfi_stencil_width(point) * (point->caps->subgroup_size - 1);
+    const uint64_t width = wfi_stencil_width(point);
+    if (!wfi_stencil_goes_by_times(point))
+        return false;
+    return p->dimensions == 2 ? p->nx <= width * (point->caps->subgroup_size - 1)
+                              : 2 * p->nx <= width * LEAST_LANES_X;
 }
 
 #define NARROW_ROW 128 /* cells */
