@@ -1,4 +1,5 @@
-/* The journal of a search: the point being tried, which outlives this process. */
+/* The journal of a search, which outlives this process: the point being tried, and whether several
+ * kernels are being compiled. */
 #include "choose/store.h"
 
 #include <errno.h>
@@ -24,6 +25,15 @@ static bool is_open_here(const char *path)
     return false;
 }
 
+/* Whether several kernels were being compiled: a journal says so that names no point, or whose
+ * latest one says so. */
+static bool was_compiling(const wfi_tuning_data *left)
+{
+    const wfi_tuning_entry *entry = left->entries;
+    return left->entry_count == 0 ||
+           (entry->bad_count > 0 && entry->bad[entry->bad_count - 1].compiling);
+}
+
 /* Locks the file and reads what is left in it. */
 static wf_result open_journal(wf_device *device, char *path, wfi_journal *journal,
                               wfi_tuning_data *left)
@@ -40,7 +50,7 @@ static wf_result open_journal(wf_device *device, char *path, wfi_journal *journa
     const int64_t bytes =
         journal->fd >= 0 ? wfi_file_read_at(journal->fd, text, sizeof text, 0) : 0;
     if (bytes > 0 && wfi_tuning_parse(text, (size_t)bytes, NULL, NULL, left, unread))
-        journal->several = left->entry_count == 0;
+        journal->several = was_compiling(left);
     return WF_SUCCESS;
 }
 
@@ -94,7 +104,10 @@ void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
     if (journal->fd < 0)
         return;
     if (!point) {
-        clear_journal(journal);
+        if (journal->compiling)
+            write_journal(journal, &(wfi_tuning_data){.entry_count = 0});
+        else
+            clear_journal(journal);
         return;
     }
     /* The points lost before it are noted too, since tuning data may not tell of them yet:
@@ -106,6 +119,7 @@ void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
     bad[before] = *point;
     snprintf(bad[before].reason, sizeof bad[before].reason, "the process did not outlive it");
     bad[before].suspected = true;
+    bad[before].compiling = journal->compiling;
     wfi_tuning_entry alone = *entry;
     alone.best_count = alone.tried_count = 0;
     alone.bad = bad;
@@ -113,10 +127,12 @@ void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
     write_journal(journal, &(wfi_tuning_data){.entry_count = 1, .entries = &alone});
 }
 
-void wfi_journal_note_several(wfi_journal *journal)
+void wfi_journal_note_several(wfi_journal *journal, bool compiling)
 {
-    if (journal->fd >= 0)
-        write_journal(journal, &(wfi_tuning_data){.entry_count = 0});
+    if (journal->compiling == compiling)
+        return;
+    journal->compiling = compiling;
+    wfi_journal_note(journal, NULL, NULL);
 }
 
 void wfi_journal_release(wfi_journal *journal)
@@ -136,6 +152,7 @@ void wfi_journal_release(wfi_journal *journal)
 
 void wfi_journal_close(wfi_journal *journal)
 {
+    journal->compiling = false;
     wfi_journal_note(journal, NULL, NULL);
     wfi_journal_release(journal);
 }

@@ -57,8 +57,9 @@ bool wfi_tuning_claim(wf_device *device, bool on);
 /* The place of the points being tried, which outlives this process: opened by a search for its
  * time. */
 typedef struct wfi_journal {
-    int fd;       /* -1: nowhere */
-    bool several; /* the search before did not outlive compiling several kernels at once */
+    int fd;         /* -1: nowhere */
+    bool several;   /* the search before did not outlive compiling several kernels at once */
+    bool compiling; /* this one compiles several now */
     char *path;
     struct wfi_journal *next; /* of this process */
 } wfi_journal;
@@ -67,11 +68,13 @@ typedef struct wfi_journal {
  * begins a journal, which stays where it is until it is closed. WF_ERROR_UNSUPPORTED when another
  * process searches on this device; a second search of this process goes on without a journal. */
 wf_result wfi_journal_open(wf_device *device, wfi_journal *journal, wfi_tuning_data *left);
-/* Notes the point before it is tried; NULL: none is. */
+/* Notes the point before it is tried, beside whether several kernels are being compiled; NULL: none
+ * is. */
 void wfi_journal_note(wfi_journal *journal, const wfi_tuning_entry *entry,
                       const wfi_named_point *point);
-/* Notes that any of several may be to blame. */
-void wfi_journal_note_several(wfi_journal *journal);
+/* Notes between two points that from now on any of several kernels may be to blame, or that they
+ * are compiled. */
+void wfi_journal_note_several(wfi_journal *journal, bool compiling);
 void wfi_journal_close(wfi_journal *journal);
 /* Leaves what is in it, as the end of the process does. */
 void wfi_journal_release(wfi_journal *journal);

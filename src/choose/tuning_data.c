@@ -122,8 +122,8 @@ static bool is_best(const wfi_tuning_entry *entry, const wfi_named_point *point)
     return false;
 }
 
-/* Whether what is suspected now would be to blame if the next point ran. */
-static bool suspicion_holds(const wfi_tuning_entry *entry)
+/* What is suspected now and would be to blame if the next point ran; NULL: nothing. */
+static const wfi_named_point *suspect_of(const wfi_tuning_entry *entry)
 {
     const wfi_named_point *suspect = NULL;
     uint32_t count = 0;
@@ -132,14 +132,14 @@ static bool suspicion_holds(const wfi_tuning_entry *entry)
             suspect = &entry->bad[i];
             count++;
         }
-    return count == 1 && !is_best(entry, suspect);
+    return count == 1 && !is_best(entry, suspect) ? suspect : NULL;
 }
 
 bool wfi_entry_is_blamed(const wfi_tuning_entry *entry, const wfi_named_point *point)
 {
     for (uint32_t i = 0; i < entry->bad_count; i++)
         if (wfi_named_point_same(&entry->bad[i], point))
-            return !entry->bad[i].suspected || suspicion_holds(entry);
+            return !entry->bad[i].suspected || suspect_of(entry);
     return false;
 }
 
@@ -152,7 +152,8 @@ static void forget_tried(wfi_tuning_entry *entry, uint64_t hash)
 
 bool wfi_entry_judge(wfi_tuning_entry *entry, bool *acquitted)
 {
-    const bool guilty = suspicion_holds(entry);
+    const wfi_named_point *suspect = suspect_of(entry);
+    const bool guilty = suspect && !suspect->compiling;
     uint32_t left = 0;
     bool changed = false;
     *acquitted = false;

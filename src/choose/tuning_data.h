@@ -35,6 +35,7 @@ typedef struct wfi_named_point {
     /* Of a bad point: device or process were lost at it, and nothing has run since that would tell
      * whether the point is to blame or the device. */
     bool suspected;
+    bool compiling; /* the process was lost while other kernels compiled: one may be to blame */
 } wfi_named_point;
 
 typedef struct wfi_tuning_entry {
@@ -110,6 +111,7 @@ bool wfi_entry_is_bad(const wfi_tuning_entry *entry, const wfi_named_point *poin
 bool wfi_entry_is_blamed(const wfi_tuning_entry *entry, const wfi_named_point *point);
 /* Settles the suspicions, now that a point runs: one that was lost alone is to blame; several in a
  * row, or one that was good before, tell of a device that loses anything, and are no longer bad.
+ * Nor is one that was lost while other kernels compiled: alone, it shows whether it is to blame.
  * *acquitted: there were such. True: something changed. */
 bool wfi_entry_judge(wfi_tuning_entry *entry, bool *acquitted);
 bool wfi_entry_add_tried(wfi_tuning_entry *entry, uint64_t hash);

@@ -82,6 +82,8 @@ static bool read_point(wfi_json *j, wfi_named_point *point)
             wfi_json_string(j, point->reason, sizeof point->reason);
         else if (strcmp(key, "suspected") == 0)
             wfi_json_bool(j, &point->suspected);
+        else if (strcmp(key, "compiling") == 0)
+            wfi_json_bool(j, &point->compiling);
         else
             wfi_json_skip(j);
     }

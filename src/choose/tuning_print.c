@@ -36,6 +36,8 @@ static void print_point(const wfi_named_point *point, wfi_text *out)
     }
     if (point->suspected)
         wfi_text_add(out, ", \"suspected\": true");
+    if (point->compiling)
+        wfi_text_add(out, ", \"compiling\": true");
     wfi_text_add_char(out, '}');
 }
 

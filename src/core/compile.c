@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 
+#include "core/clock.h"
 #include "core/heap.h"
 
 /* The state has two owners, whoever started the job and the job until it has run; the last of them
@@ -11,8 +12,9 @@ struct wfi_compile {
     wf_device *device;
     wfi_pipeline_desc desc;
     atomic_int owners;
-    atomic_bool dropped;
+    atomic_bool cancelled;
     atomic_int status; /* wf_result; written once, by the job */
+    double seconds;    /* written before it */
     wfi_mutex lock;    /* pooled, between the job and the device's end */
     bool closed;
     wfi_pipeline outline;
@@ -44,9 +46,11 @@ static void run(void *job)
     wf_result result = WF_ERROR_DEVICE_CLOSED;
     const wfi_heap outer = wfi_heap_enter_device(compile->device);
     wfi_mutex_lock(&compile->lock);
-    if (!compile->closed && !atomic_load(&compile->dropped))
+    const double begun = wfi_host_seconds();
+    if (!compile->closed && !atomic_load(&compile->cancelled))
         result = wfi_pool_take(compile->device, &compile->desc, &compile->pooled);
     wfi_heap_leave(outer, result);
+    compile->seconds = wfi_host_seconds() - begun;
     wfi_mutex_unlock(&compile->lock);
     atomic_store(&compile->status, result);
     release(compile);
@@ -71,7 +75,7 @@ wf_result wfi_compile_start(wf_device *device, const wf_jobs *jobs, const wfi_pi
     compile->pooled = wfi_pool_take_compiled(device, desc);
     const bool waits = !compile->pooled;
     atomic_init(&compile->owners, waits ? 2 : 1);
-    atomic_init(&compile->dropped, false);
+    atomic_init(&compile->cancelled, false);
     atomic_init(&compile->status, waits ? WF_NOT_READY : WF_SUCCESS);
     wfi_object_enlist(device, &compile->object, close_compile, compile);
     *out = compile;
@@ -91,11 +95,21 @@ const wfi_pipeline *wfi_compile_pipeline(const wfi_compile *compile)
                                                      : &compile->outline;
 }
 
+double wfi_compile_seconds(const wfi_compile *compile)
+{
+    return wfi_compile_status(compile) == WF_NOT_READY ? 0 : compile->seconds;
+}
+
+void wfi_compile_cancel(wfi_compile *compile)
+{
+    atomic_store(&compile->cancelled, true);
+}
+
 void wfi_compile_drop(wfi_compile **handle)
 {
     if (!*handle)
         return;
-    atomic_store(&(*handle)->dropped, true);
+    wfi_compile_cancel(*handle);
     release(*handle);
     *handle = NULL;
 }

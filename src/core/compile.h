@@ -14,7 +14,11 @@ wf_result wfi_compile_start(wf_device *device, const wf_jobs *jobs, const wfi_pi
 wf_result wfi_compile_status(const wfi_compile *compile);
 /* The pipeline; an outline of it before the status is WF_SUCCESS. Owned by the job. */
 const wfi_pipeline *wfi_compile_pipeline(const wfi_compile *compile);
-/* Gives up the job: what is not compiled yet never will be. Accepts NULL. */
+/* What compiling took; 0 before the status is known, and of what was compiled already. */
+double wfi_compile_seconds(const wfi_compile *compile);
+/* What is not being compiled yet never will be: its job then ends with an error. */
+void wfi_compile_cancel(wfi_compile *compile);
+/* Gives up the job, as wfi_compile_cancel does, and what it compiled. Accepts NULL. */
 void wfi_compile_drop(wfi_compile **compile);
 
 #endif

@@ -1,5 +1,8 @@
-/* Kernels of several candidates, compiled side by side while nothing is timed. */
-#include "core/compile.h"
+/* Kernels of several candidates, compiled side by side: all of them before the first is timed, or
+ * some while others are, where that disturbs no times. */
+#include <math.h>
+
+#include "core/device_kind.h"
 #include "core/timing.h"
 #include "kernels/families.h"
 #include "tune/search.h"
@@ -8,6 +11,8 @@
 #define MOST_COMPILED 16
 #define MOST_FRACTION 0.1 /* of the budget, for what is compiled at once */
 #define LOOK_SECONDS 500e-6
+#define BEGIN_SECONDS 10e-3 /* that beginning jobs may take before one of them is timed */
+#define NONE UINT32_MAX
 
 /* Describes the pipeline as the candidate's plan will ask for it. Drivers may keep pipelines of
  * other layouts as other pipelines, and plans that bind descriptor sets or read texels have other
@@ -21,46 +26,163 @@ static wfi_pipeline_desc desc_of(const wfi_candidate *candidate)
     return desc;
 }
 
-static void wait_for(const wfi_compile *compile)
+/* What fails to compile here fails again, with a message, when its plan is opened. */
+static void begin(wfi_search *s, wfi_candidate *candidate)
 {
-    while (wfi_compile_status(compile) == WF_NOT_READY)
+    const wfi_pipeline_desc desc = desc_of(candidate);
+    if (wfi_compile_start(s->device, s->params->jobs, &desc, &candidate->compile) != WF_SUCCESS)
+        candidate->compile = NULL;
+}
+
+static bool is_compiling(const wfi_candidate *candidate)
+{
+    return candidate->compile && wfi_compile_status(candidate->compile) == WF_NOT_READY;
+}
+
+static void wait_for(wfi_candidate *candidate)
+{
+    while (is_compiling(candidate))
         wfi_sleep(LOOK_SECONDS);
+    wfi_compile_drop(&candidate->compile);
 }
 
-static void compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count)
+static bool may_compile(const wfi_search *s)
 {
-    wfi_compile *compiles[MOST_COMPILED];
-    uint32_t started = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const wfi_pipeline_desc desc = desc_of(&candidates[i]);
-        if (wfi_compile_start(s->device, s->params->jobs, &desc, &compiles[started]) == WF_SUCCESS)
-            started++;
-    }
-    for (uint32_t i = 0; i < started; i++) {
-        wait_for(compiles[i]);
-        wfi_compile_drop(&compiles[i]);
-    }
+    return s->params->jobs && !s->one_by_one && s->device->cache.vk;
 }
 
-/* What fails to compile here fails again, with a message, when its plan is opened. The number
- * that is compiled at once follows from the time it took: a short search must not end before it has
- * timed what it compiled. */
-uint32_t wfi_search_compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count)
+/* ----------------------------------------------------------------------- before any is timed */
+
+/* Compiles the kernels of the first of `count` candidates and returns how many, at least 1. The
+ * number follows from the time it took: a short search must not end before it has timed what it
+ * compiled. */
+static uint32_t compile_first(wfi_search *s, wfi_candidate *candidates, uint32_t count)
 {
     const double begun = wfi_host_seconds();
     if (s->compiled_at_once == 0)
         s->compiled_at_once = FIRST_COMPILED;
     count = count < s->compiled_at_once ? count : s->compiled_at_once;
-    if (!s->params->jobs || s->one_by_one || count < 2 || !s->device->cache.vk ||
-        !wfi_search_report(s, "compiling", NULL))
+    if (!may_compile(s) || count < 2 || !wfi_search_report(s, "compiling", NULL))
         return 1;
-    wfi_journal_note_several(&s->journal);
-    compile(s, candidates, count);
-    wfi_journal_note(&s->journal, NULL, NULL);
+    wfi_journal_note_several(&s->journal, true);
+    for (uint32_t i = 0; i < count; i++)
+        begin(s, &candidates[i]);
+    for (uint32_t i = 0; i < count; i++)
+        wait_for(&candidates[i]);
+    wfi_journal_note_several(&s->journal, false);
     const double fraction = (wfi_host_seconds() - begun) / (s->decide_until - s->begun);
     if (fraction > MOST_FRACTION)
         s->compiled_at_once /= 2;
     else if (fraction < MOST_FRACTION / 2 && s->compiled_at_once < MOST_COMPILED)
         s->compiled_at_once *= 2;
     return count;
+}
+
+/* -------------------------------------------------------------------- while others are timed */
+
+/* A card works and keeps time by itself. Other devices share the processor with the compilers, or
+ * its power, and the host's clock counts what these take from the thread that submits. */
+static bool disturbs_no_times(const wfi_search *s)
+{
+    return wfi_device_kind_of(&s->device->caps)->card && s->device->caps.timestamp_valid_bits &&
+           !s->device->clock_errs;
+}
+
+/* One processor is left to the thread that times; more jobs than the others would end later. */
+static uint32_t most_at_once(void)
+{
+    const uint32_t others = wfi_processors() - 1;
+    return others < FIRST_COMPILED  ? FIRST_COMPILED
+           : others > MOST_COMPILED ? MOST_COMPILED
+                                    : others;
+}
+
+static uint32_t count_compiling(const wfi_pool *pool, uint32_t from, uint32_t until)
+{
+    uint32_t count = 0;
+    for (uint32_t i = from; i < until; i++)
+        count += is_compiling(&pool->items[i]);
+    return count;
+}
+
+/* Begins jobs in place of those that ended. None is begun that would end when the time for
+ * measuring is over, and where the caller runs jobs right away each is timed before the next. */
+static void begin_more(wfi_search *s, wfi_pool *pool, uint32_t at, uint32_t most, uint32_t *begun)
+{
+    const double now = wfi_host_seconds();
+    if (!may_compile(s) || pool->count - at < 2 || now + s->compile_seconds > s->measure_until)
+        return;
+    while (*begun < pool->count && *begun < at + MOST_COMPILED &&
+           count_compiling(pool, at, *begun) < most && wfi_host_seconds() - now < BEGIN_SECONDS) {
+        wfi_journal_note_several(&s->journal, true);
+        begin(s, &pool->items[(*begun)++]);
+    }
+}
+
+/* The first candidate that is compiled. As long as no point works they keep their order: what was
+ * chosen before the search is tried first, and what is not near its time needs no check. Where the
+ * clock turned out to be the host's after all, nothing may compile meanwhile. */
+static uint32_t first_compiled(const wfi_search *s, const wfi_pool *pool, uint32_t at,
+                               uint32_t begun)
+{
+    const uint32_t until = s->elite_count > 0 && begun > at ? begun : at + 1;
+    if (!disturbs_no_times(s) && count_compiling(pool, at, begun) > 0)
+        return NONE;
+    for (uint32_t i = at; i < until; i++)
+        if (!is_compiling(&pool->items[i]))
+            return i;
+    return NONE;
+}
+
+/* Waits until a candidate is compiled and returns its place; `at` where the search is cancelled. */
+static uint32_t wait_for_first(wfi_search *s, wfi_pool *pool, uint32_t at, uint32_t *begun)
+{
+    const uint32_t most = disturbs_no_times(s) ? most_at_once() : 0;
+    begin_more(s, pool, at, most, begun);
+    uint32_t first = first_compiled(s, pool, at, *begun);
+    if (first == NONE && !wfi_search_report(s, "compiling", NULL))
+        return at;
+    while (first == NONE) {
+        wfi_sleep(LOOK_SECONDS);
+        begin_more(s, pool, at, most, begun);
+        first = first_compiled(s, pool, at, *begun);
+    }
+    return first;
+}
+
+static void compile_beside(wfi_search *s, wfi_pool *pool, uint32_t at, uint32_t *begun)
+{
+    const uint32_t first = wait_for_first(s, pool, at, begun);
+    const wfi_candidate next = pool->items[first];
+    pool->items[first] = pool->items[at];
+    pool->items[at] = next;
+    *begun = *begun > at ? *begun : at + 1;
+    if (s->cancelled)
+        return;
+    const double took = next.compile ? wfi_compile_seconds(next.compile) : 0;
+    if (took > 0) /* else it was compiled before */
+        s->compile_seconds = fmax(s->compile_seconds / 2, took);
+    /* The device keeps its pipeline, as one that no plan needs any more. */
+    wfi_compile_drop(&pool->items[at].compile);
+    wfi_journal_note_several(&s->journal, count_compiling(pool, at, *begun) > 0);
+}
+
+void wfi_search_compile(wfi_search *s, wfi_pool *pool, uint32_t at, uint32_t *begun)
+{
+    if (at < *begun || disturbs_no_times(s))
+        compile_beside(s, pool, at, begun);
+    else
+        *begun = at + compile_first(s, &pool->items[at], pool->count - at);
+}
+
+void wfi_search_compile_end(wfi_search *s, wfi_pool *pool, uint32_t begun)
+{
+    for (uint32_t i = 0; i < begun; i++)
+        if (pool->items[i].compile)
+            wfi_compile_cancel(pool->items[i].compile);
+    if (count_compiling(pool, 0, begun) > 0) /* no point is to blame for how long that takes */
+        wfi_search_report(s, "compiling", NULL);
+    for (uint32_t i = 0; i < begun; i++)
+        wait_for(&pool->items[i]);
+    wfi_journal_note_several(&s->journal, false);
 }

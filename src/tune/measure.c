@@ -136,25 +136,32 @@ static void note_leader(wfi_search *s, const wfi_candidate *candidate)
         *leader = *candidate;
 }
 
+/* Measures the candidate; false: it is out of the race. */
+static bool stays(wfi_search *s, wfi_candidate *candidate, uint32_t rung)
+{
+    wfi_search_settle(s);
+    if (!wfi_search_measure(s, candidate, rung))
+        return false;
+    note_leader(s, candidate);
+    join_elite(s, candidate);
+    if (wfi_host_seconds() - s->kept_at > KEEP_SECONDS)
+        wfi_search_keep(s);
+    return candidate->verified && candidate->seconds < s->elite[0].seconds * wfi_search_margin(s);
+}
+
 void wfi_search_halve(wfi_search *s, wfi_pool *pool)
 {
-    uint32_t count = pool->count;
+    uint32_t count = pool->count, begun = 0;
     for (uint32_t rung = 0; rung < RUNGS && count > 0 && wfi_search_goes_on(s); rung++) {
-        uint32_t left = 0, compiled = 0;
+        uint32_t left = 0;
         for (uint32_t i = 0; i < count && wfi_search_goes_on(s); i++) {
-            wfi_candidate *c = &pool->items[i];
-            if (rung == 0 && i >= compiled)
-                compiled = i + wfi_search_compile(s, c, count - i);
-            wfi_search_settle(s);
-            if (!wfi_search_measure(s, c, rung))
-                continue;
-            note_leader(s, c);
-            join_elite(s, c);
-            if (c->verified && c->seconds < s->elite[0].seconds * wfi_search_margin(s))
-                pool->items[left++] = *c;
-            if (wfi_host_seconds() - s->kept_at > KEEP_SECONDS)
-                wfi_search_keep(s);
+            if (rung == 0)
+                wfi_search_compile(s, pool, i, &begun);
+            if (stays(s, &pool->items[i], rung))
+                pool->items[left++] = pool->items[i];
         }
+        if (rung == 0)
+            wfi_search_compile_end(s, pool, begun);
         qsort(pool->items, left, sizeof *pool->items, compare);
         count = left / 2;
         if (rung + 1 < RUNGS && left == 1)

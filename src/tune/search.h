@@ -3,6 +3,7 @@
 #define WFI_TUNE_SEARCH_H
 
 #include "choose/store.h"
+#include "core/compile.h"
 #include "tune/trial.h"
 
 #define WFI_ELITE WFI_TUNING_BEST
@@ -15,6 +16,7 @@ typedef struct wfi_candidate {
     bool spills;    /* left untimed for it */
     double seconds; /* median of one execution; 0: not measured */
     double spread;
+    wfi_compile *compile; /* of its kernel, until its turn comes; NULL: none was begun */
 } wfi_candidate;
 
 /* A list in which no point stands twice. */
@@ -50,6 +52,7 @@ typedef struct wfi_search {
     double settling;
     double fraction;           /* of an exhaustive search's points */
     uint32_t compiled_at_once; /* kernels compiled at once; 0: none were yet */
+    double compile_seconds;    /* that a kernel took which compiled while others were timed */
     bool one_by_one;           /* a search did not outlive compiling several kernels at once */
     bool cancelled;
     bool known;          /* a current row of this very problem is kept */
@@ -66,10 +69,15 @@ bool wfi_search_goes_on(const wfi_search *s);
 bool wfi_search_report(wfi_search *s, const char *stage, const wfi_named_point *trying);
 void wfi_search_keep(wfi_search *s);
 
-/* compile_ahead.c: compiles the kernels of the first of `count` candidates as the caller's jobs,
- * so that opening their plans finds them in the driver's cache. Returns how many it compiled, at
- * least 1. */
-uint32_t wfi_search_compile(wfi_search *s, const wfi_candidate *candidates, uint32_t count);
+/* compile_ahead.c: compiles the kernels of candidates as the caller's jobs, so that opening their
+ * plans finds them, and sees to it that none is being compiled for pool->items[at], which is
+ * measured next. Those before it have been, and those from *begun on have not been looked at.
+ * Where compiling disturbs no times the kernels of others may still compile, and the one that is
+ * compiled first comes first. */
+void wfi_search_compile(wfi_search *s, wfi_pool *pool, uint32_t at, uint32_t *begun);
+/* Once no more of them are measured: gives up what is not compiled, and waits for what is being
+ * compiled. */
+void wfi_search_compile_end(wfi_search *s, wfi_pool *pool, uint32_t begun);
 
 /* sample.c: the time of one execution, from samples whose number doubles with each rung; a point
  * far behind the best is looked at once. */

@@ -127,6 +127,41 @@ static void a_good_point_that_is_lost_stays(void **state)
     wf_device_destroy(&device);
 }
 
+/* A point that is measured while kernels compile: both are noted, until one of them ends. */
+static void points_and_compilers_are_noted_together(void **state)
+{
+    (void)state;
+    test_tuned m;
+    wfi_journal journal;
+    wfi_tuning_data left;
+    wfi_tuning_entry entry = {0};
+    test_make_tuned(&m);
+    wf_device *device = test_tuning_device();
+    assert_true(wfi_tuning_entry_copy(test_only_entry(device), &entry));
+    for (int step = 0; step < 3; step++) {
+        assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
+        wfi_tuning_data_free(&left);
+        wfi_journal_note_several(&journal, true);
+        wfi_journal_note(&journal, &entry, &entry.best[0]);
+        if (step > 0)
+            wfi_journal_note(&journal, NULL, NULL);
+        if (step > 1) {
+            wfi_journal_note_several(&journal, false);
+            wfi_journal_note(&journal, &entry, &entry.best[0]);
+        }
+        wfi_journal_release(&journal); /* as the end of the process does */
+        assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
+        assert_int_equal(journal.several, step < 2);
+        assert_int_equal(left.entry_count, step != 1);
+        if (step != 1)
+            assert_true(wfi_entry_is_bad(&left.entries[0], &entry.best[0]));
+        wfi_tuning_data_free(&left);
+        wfi_journal_close(&journal);
+    }
+    wfi_tuning_entry_clear(&entry);
+    wf_device_destroy(&device);
+}
+
 /* A second process crashes before it has kept what the journal says of the first: the third finds
  * the points of both. */
 static void two_lost_processes_leave_both_points(void **state)
@@ -414,6 +449,7 @@ int main(void)
         cmocka_unit_test(shipped_rows_are_listed),
         cmocka_unit_test(a_lost_process_leaves_its_point),
         cmocka_unit_test(a_good_point_that_is_lost_stays),
+        cmocka_unit_test(points_and_compilers_are_noted_together),
         cmocka_unit_test(two_lost_processes_leave_both_points),
         cmocka_unit_test(writers_at_once),
         cmocka_unit_test(threads_at_once),

@@ -284,7 +284,7 @@ static void kernels_are_compiled_side_by_side(void **state)
     assert_true(c.told > 0 && c.most_together >= 2);
     assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
     assert_false(journal.several);
-    wfi_journal_note_several(&journal);
+    wfi_journal_note_several(&journal, true);
     wfi_journal_release(&journal); /* as the end of the process does */
     compiles singly = {0};
     assert_true(tune_product(device, &singly).measured > 0);

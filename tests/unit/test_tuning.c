@@ -108,6 +108,15 @@ static void losses_are_judged(void **state)
     assert_true(wfi_entry_judge(entry, &acquitted));
     assert_true(acquitted);
     assert_int_equal(entry->bad_count, 3);
+
+    /* Alone too, if other kernels compiled meanwhile; until then it is not chosen. */
+    wfi_named_point beside = named("vector", 5);
+    beside.suspected = beside.compiling = true;
+    assert_true(wfi_entry_add_bad(entry, &beside));
+    assert_true(wfi_entry_is_blamed(entry, &beside));
+    assert_true(wfi_entry_judge(entry, &acquitted));
+    assert_true(acquitted);
+    assert_false(wfi_entry_is_bad(entry, &beside));
     wfi_tuning_data_free(&data);
 }
 

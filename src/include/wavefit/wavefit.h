@@ -2107,8 +2107,9 @@ WF_API wf_result wf_tuning_export(wf_device *device, char *text, size_t *bytes);
 WF_API wf_result wf_tuning_forget(wf_device *device, wf_family family);
 
 typedef struct wf_tune_progress {
-    const char *stage; /* "compiling" (several points), "listing", "measuring", "deciding" */
-    double fraction;   /* of the budget, or of the points of an exhaustive search */
+    const char
+        *stage;      /* "compiling" (several are waited for), "listing", "measuring", "deciding" */
+    double fraction; /* of the budget, or of the points of an exhaustive search */
     uint32_t measured; /* points so far */
     double best_us;    /* 0: none yet */
     char trying[256];  /* "variant a=1 b=2" */
@@ -2134,8 +2135,9 @@ typedef struct wf_tune_params {
     void *user;
     const wf_stencil_params *stencil; /* a fourth kind of problem */
     /* NULL: kernels are compiled one after another. Otherwise those of several points are compiled
-     * side by side before the first of them is timed; the search waits for its jobs, which must run
-     * on other threads. */
+     * side by side: on a discrete GPU with timestamps while others are timed, elsewhere before the
+     * first of them is. The search waits for its jobs, which must run on other threads or in the
+     * call of submit itself. */
     const wf_jobs *jobs;
     /* Only points of this variant with these constants are searched, and what is found is kept
      * nowhere, because it is the best of a subspace alone. Where the model's values do not go with
@@ -2181,9 +2183,10 @@ typedef struct wf_tune_result {
  *
  * A point may end the process or hang it. A journal beside the file names the points being tried,
  * and the next search leaves them out. (Where several were being compiled, the next search compiles
- * them one by one, to find out which it was.) A caller who wants to outlive such points searches in
- * a child process, as the tool does. A caller who ends the searching process for another reason
- * empties the journal, whose path is wf_tuning_path with ".search" behind it.
+ * them one by one, to find out which it was; a point that was timed meanwhile is tried again there
+ * once another has run.) A caller who wants to outlive such points searches in a child process, as
+ * the tool does. A caller who ends the searching process for another reason empties the journal,
+ * whose path is wf_tuning_path with ".search" behind it.
  *
  * Errors: WF_ERROR_CANCELLED (the progress callback or the device's `cancelled` asked to stop;
  * *result is filled as far as the search came, and best_us is 0 if nothing was measured), and those
