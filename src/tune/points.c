@@ -1,4 +1,5 @@
 /* The points that a search looks at. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +12,13 @@
 #define LOOK_POINTS 65536 /* listed before it is asked again whether to go on */
 #define MOST_ROWS 8       /* a search begins with */
 #define HOPEFUL 4.0       /* times the least that the model expects */
-#define LEADING 3.0    /* times the best: how far a variant may be behind to be looked at further */
-#define WIDE_CHOICE 64 /* legal points drawn for each that is tried, where the model knows times */
-#define WIDE_TRIES 512 /* for those: many are not legal */
+#define LEADING 3.0 /* times the best: how far a variant may be behind to be looked at further */
+/* Legal points drawn for each that is tried, where the model knows times: most are not legal. Once
+ * no neighbour of the best is better, points that it expects less of have their turn. */
+#define WIDE_CHOICE 1024
+#define REFINED_CHOICE 64
+#define TRIES_A_CHOICE 8
+#define NEAR_CHOICE 32 /* likewise of points a few values away */
 #define MOST_VARIANTS 64
 #define MOST_CHANGES 4 /* of the model's values, where these do not go with what is held */
 
@@ -210,15 +215,27 @@ bool wfi_points_first(const wfi_search *s, wfi_point *out)
     return false;
 }
 
+/* What the model expects of the point; negative: it does not know. */
+static double expected_time(const wfi_point *point)
+{
+    return point->variant->expect ? point->variant->expect(point) : -1;
+}
+
+/* Whether the point, given what is held, is one to try that has not been. */
+static bool is_new(const wfi_search *s, wfi_point *point)
+{
+    if (!hold(s, point) || !wfi_point_legal(point, NULL))
+        return false;
+    const wfi_named_point named = wfi_point_named(point);
+    return !wfi_entry_is_bad(&s->entry, &named) &&
+           !wfi_entry_is_tried(&s->entry, wfi_named_point_hash(&named));
+}
+
 /* Adds a point around the elite unless it has been tried. */
 static void add_new(wfi_search *s, const wfi_point *wanted, wfi_pool *pool)
 {
     wfi_point point = *wanted;
-    if (!hold(s, &point) || !wfi_point_legal(&point, NULL))
-        return;
-    const wfi_named_point named = wfi_point_named(&point);
-    if (!wfi_entry_is_bad(&s->entry, &named) &&
-        !wfi_entry_is_tried(&s->entry, wfi_named_point_hash(&named)))
+    if (is_new(s, &point))
         pool_add(pool, &point);
 }
 
@@ -274,14 +291,42 @@ static void add_waiting(wfi_search *s, wfi_pool *later, uint32_t most, wfi_pool 
         add_new(s, &later->items[s->waited++].point, pool);
 }
 
+static int compare_candidates(const void *a, const void *b)
+{
+    const wfi_candidate *x = a, *y = b;
+    return (x->expected > y->expected) - (x->expected < y->expected);
+}
+
+/* Adds all neighbours, those first that the model expects least of. */
+static void add_expected_around(wfi_search *s, const wfi_point *centre, wfi_pool *pool)
+{
+    const uint32_t from = pool->count;
+    add_one_away(s, centre, true, pool);
+    add_one_away(s, centre, false, pool);
+    shuffle(s, pool, from); /* of those that it expects the same of any may come first */
+    for (uint32_t i = from; i < pool->count; i++) {
+        const double time = expected_time(&pool->items[i].point);
+        pool->items[i].expected = time >= 0 ? time : INFINITY;
+    }
+    qsort(pool->items + from, pool->count - from, sizeof *pool->items, compare_candidates);
+}
+
 /* Adds the next values up and down before those farther off, each in random order. */
-static void add_around(wfi_search *s, const wfi_point *centre, uint32_t most, wfi_pool *pool)
+static void add_next_around(wfi_search *s, const wfi_point *centre, uint32_t most, wfi_pool *pool)
 {
     for (int next = 1; next >= 0 && pool->count < most; next--) {
         const uint32_t from = pool->count;
         add_one_away(s, centre, next, pool);
         shuffle(s, pool, from);
     }
+}
+
+static void add_around(wfi_search *s, const wfi_point *centre, uint32_t most, wfi_pool *pool)
+{
+    if (expected_time(centre) >= 0)
+        add_expected_around(s, centre, pool);
+    else
+        add_next_around(s, centre, most, pool);
     if (pool->count > most)
         pool->count = most;
 }
@@ -314,34 +359,63 @@ static void add_around_leaders(wfi_search *s, uint32_t most, wfi_pool *pool)
         add_around(s, &leader(s, (next_variant + i) % count)->point, most, pool);
 }
 
-/* A legal point drawn from the variant's space: of several the one that the model expects least
- * of, where it knows their times. False: none was found. */
+/* The one that the model expects least of among those drawn so far: *least and *count are of them.
+ * False: it does not know this one's time, and one is as good as another. */
+static bool keep_better(const wfi_point *drawn, wfi_point *best, double *least, uint32_t *count)
+{
+    const double time = expected_time(drawn);
+    if (*count == 0 || (time >= 0 && time < *least)) {
+        *best = *drawn;
+        *least = time;
+    }
+    ++*count;
+    return time >= 0;
+}
+
+static void draw_values(wfi_search *s, wfi_point *point)
+{
+    const wfi_variant *variant = point->variant;
+    wfi_point_defaults(point);
+    for (uint32_t p = 0; p < variant->parameter_count; p++) {
+        const wfi_parameter *parameter = &variant->parameters[p];
+        if (parameter->candidate_count)
+            wfi_point_put(point, p,
+                          parameter->candidates[random_below(s, parameter->candidate_count)]);
+    }
+}
+
+/* A legal point drawn from the variant's space, the most promising of several. False: none was
+ * found. */
 static bool draw_point(wfi_search *s, const wfi_variant *variant, wfi_point *out)
 {
+    const uint32_t choice = s->refined ? REFINED_CHOICE : WIDE_CHOICE;
     uint32_t legal = 0;
     double least = 0;
-    for (uint32_t n = 0; n < WIDE_TRIES && legal < WIDE_CHOICE; n++) {
+    for (uint32_t n = 0; n < choice * TRIES_A_CHOICE && legal < choice; n++) {
         wfi_point point = empty_point(s);
         point.variant = variant;
-        wfi_point_defaults(&point);
-        for (uint32_t p = 0; p < variant->parameter_count; p++) {
-            const wfi_parameter *parameter = &variant->parameters[p];
-            if (parameter->candidate_count)
-                wfi_point_put(&point, p,
-                              parameter->candidates[random_below(s, parameter->candidate_count)]);
-        }
-        if (!hold(s, &point) || !wfi_point_legal(&point, NULL))
-            continue;
-        const double time = variant->expect ? variant->expect(&point) : -1;
-        if (legal == 0 || (time >= 0 && time < least)) {
-            *out = point;
-            least = time;
-        }
-        legal++;
-        if (time < 0) /* one is as good as another */
+        draw_values(s, &point);
+        if (hold(s, &point) && wfi_point_legal(&point, NULL) &&
+            !keep_better(&point, out, &least, &legal))
             break;
     }
     return legal > 0;
+}
+
+/* Likewise a new one that differs from one of the centres in so many values. */
+static bool draw_near(wfi_search *s, const wfi_candidate *centres, uint32_t count, uint32_t changes,
+                      wfi_point *out)
+{
+    uint32_t found = 0;
+    double least = 0;
+    for (uint32_t n = 0; n < NEAR_CHOICE * TRIES_A_CHOICE && found < NEAR_CHOICE; n++) {
+        wfi_point point = centres[random_below(s, count)].point;
+        for (uint32_t i = 0; i < changes && point.variant->parameter_count; i++)
+            change_one(s, &point);
+        if (is_new(s, &point) && !keep_better(&point, out, &least, &found))
+            break;
+    }
+    return found > 0;
 }
 
 /* Whether a variant is worth drawing from: the model knows it, and its best is not far behind. */
@@ -396,10 +470,9 @@ void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *
         add_around_leaders(s, pool->count + eighth, pool);
     /* What is left is for points two or three values away. */
     for (uint32_t n = 0; n < DRAWS && pool->count < most; n++) {
-        wfi_point point = centres[random_below(s, count)].point;
-        for (uint32_t i = 0; i < 2 + n % 2 && point.variant->parameter_count; i++)
-            change_one(s, &point);
-        add_new(s, &point, pool);
+        wfi_point point;
+        if (draw_near(s, centres, count, 2 + n % 2, &point))
+            pool_add(pool, &point);
     }
 }
 

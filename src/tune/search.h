@@ -16,6 +16,7 @@ typedef struct wfi_candidate {
     bool spills;    /* left untimed for it */
     double seconds; /* median of one execution; 0: not measured */
     double spread;
+    double expected;      /* by the model, where points are ordered by it */
     wfi_compile *compile; /* of its kernel, until its turn comes; NULL: none was begun */
 } wfi_candidate;
 

@@ -1,6 +1,7 @@
 /* Where searches end, by counts alone: points are "timed" by planted rates that are off the model's
  * by factors of up to two, and by what no model knows (up to a tenth, drawn for each point). Two
- * searches that end by themselves end at about the same time, and at that of a long one. */
+ * searches that end by themselves end at about the same time, and at that of a long one; one of few
+ * points, as where kernels compile for long, ends near it. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,13 +20,14 @@
 #include "profiles/tune.h"
 #include "tune/search.h"
 
-enum { GENERATION = 16, PATIENCE = 4, MOST_POINTS = 1500, PROBLEMS = 24 };
+enum { GENERATION = 16, PATIENCE = 4, MOST_POINTS = 1500, FEW_POINTS = 48, PROBLEMS = 24 };
 #define UNKNOWN 0.1 /* of a time, which no model knows */
-#define MOST_BEHIND 1.02
-#define MOST_APART 1.025
-#define MOST_WORST 1.15
+#define MOST_BEHIND 1.01
+#define MOST_BEHIND_OF_FEW 1.05
+#define MOST_APART 1.012
+#define MOST_WORST 1.1
 #define CLOSE 1.03                            /* to the best known */
-#define LEAST_CLOSE (2 * PROBLEMS * 85 / 100) /* on devices 95 % are wanted */
+#define LEAST_CLOSE (2 * PROBLEMS * 92 / 100) /* on devices 95 % are wanted */
 
 typedef struct planted {
     wf_device *device;
@@ -107,40 +109,53 @@ static void choose(planted *p)
     s->incumbent.hash = wfi_named_point_hash(&s->incumbent.named);
 }
 
-/* The best time that a search finds: one that ends by itself, or of MOST_POINTS. */
-static double search(uint64_t problem, uint64_t seed, bool ends)
+/* A search of a drawn product on a device whose rates are off the model's. */
+static void open_planted(planted *p, uint64_t problem, uint64_t seed)
 {
-    static planted p;
-    uint64_t bits = problem * 977;
-    wfi_pool pool = {0}, later = {0};
-    uint32_t patience = PATIENCE;
-    memset(&p, 0, sizeof p);
+    uint64_t bits = problem * 977, sizes[3];
+    memset(p, 0, sizeof *p);
     wf_caps caps = gpu_card(WFI_NVIDIA);
     caps.full_subgroups = caps.subgroup_size_control = true;
-    p.device = gpu_device(&caps);
-    p.salt = problem * UINT64_C(0x9e3779b97f4a7c15);
+    p->device = gpu_device(&caps);
+    p->salt = problem * UINT64_C(0x9e3779b97f4a7c15);
     uniform(&bits);
     for (int i = 0; i < WFI_RATES; i++)
-        p.rates.of[i] =
-            wfi_matmul_profile_of(&p.device->caps)->rates->of[i] * exp2(2 * uniform(&bits) - 1);
-    uint64_t sizes[3];
+        p->rates.of[i] =
+            wfi_matmul_profile_of(&p->device->caps)->rates->of[i] * exp2(2 * uniform(&bits) - 1);
     for (int i = 0; i < 3; i++)
         sizes[i] = (uint64_t)exp2(5 + 6 * uniform(&bits));
-    wfi_search *s = &p.s;
-    s->device = p.device;
-    s->params = &p.params;
-    s->result = &p.result;
+    wfi_search *s = &p->s;
+    s->device = p->device;
+    s->params = &p->params;
+    s->result = &p->result;
     s->random = seed * 2 + 1;
     s->leaders = calloc(wfi_family_get(WF_FAMILY_MATMUL)->variant_count, sizeof *s->leaders);
     s->trial.problem = (wfi_problem){.family = WF_FAMILY_MATMUL,
                                      .type = WF_TYPE_F32,
                                      .matmul = wfi_matmul_plain(sizes[0], sizes[1], sizes[2])};
     s->entry.key = wfi_key_of(&s->trial.problem);
-    choose(&p);
+    choose(p);
+}
+
+static void close_planted(planted *p)
+{
+    wfi_tuning_entry_clear(&p->s.entry);
+    free(p->s.leaders);
+    gpu_forget(p->device);
+}
+
+/* The best time that a search finds: one that ends by itself, or of so many points. */
+static double search(uint64_t problem, uint64_t seed, uint32_t most, bool ends)
+{
+    static planted p;
+    wfi_search *s = &p.s;
+    wfi_pool pool = {0}, later = {0};
+    uint32_t patience = PATIENCE;
+    open_planted(&p, problem, seed);
     wfi_points_start(s, &pool, &later);
-    time_pool(&p, &pool, MOST_POINTS);
+    time_pool(&p, &pool, most);
     const uint32_t enough = wfi_tune_profile_of(&p.device->caps)->wide_draws;
-    while (p.result.measured < MOST_POINTS) {
+    while (p.result.measured < most) {
         const double before = s->elite[0].seconds;
         pool.count = 0;
         wfi_points_around(s, GENERATION, &later, &pool);
@@ -149,7 +164,7 @@ static double search(uint64_t problem, uint64_t seed, bool ends)
             break;
         if (pool.count == 0)
             break;
-        time_pool(&p, &pool, MOST_POINTS);
+        time_pool(&p, &pool, most);
         const bool better = s->elite[0].seconds < before * 0.99;
         patience = better ? PATIENCE : patience ? patience - 1 : 0;
         s->refined = patience == 0;
@@ -158,30 +173,86 @@ static double search(uint64_t problem, uint64_t seed, bool ends)
     const double best = s->elite[0].seconds;
     wfi_pool_free(&pool);
     wfi_pool_free(&later);
-    wfi_tuning_entry_clear(&s->entry);
-    free(s->leaders);
-    gpu_forget(p.device);
+    close_planted(&p);
     return best;
+}
+
+static double expected(const wfi_point *point)
+{
+    assert_non_null(point->variant->expect);
+    return point->variant->expect(point);
+}
+
+static uint32_t changes(const wfi_point *a, const wfi_point *b)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; a->variant == b->variant && i < a->variant->parameter_count; i++)
+        count += wfi_point_get(a, i) != wfi_point_get(b, i);
+    return a->variant == b->variant ? count : UINT32_MAX;
+}
+
+/* Of a point's neighbours those come first that the model expects least of, and of points that are
+ * farther off ones that it expects little of. */
+static void the_model_orders_points(void **state)
+{
+    enum { EIGHTH = GENERATION / 8, NEIGHBOURS_END = GENERATION - 2 * EIGHTH };
+    static planted p;
+    double farther = 0;
+    int neighbours = 0, far = 0;
+    (void)state;
+    for (uint64_t problem = 1; problem <= PROBLEMS; problem++) {
+        wfi_pool pool = {0}, later = {0};
+        open_planted(&p, problem, 1);
+        wfi_points_start(&p.s, &pool, &later);
+        time_pool(&p, &pool, MOST_POINTS);
+        p.s.waited = later.count;
+        pool.count = 0;
+        wfi_points_around(&p.s, GENERATION, &later, &pool);
+        const wfi_point *best = &p.s.elite[0].point;
+        double last = 0;
+        for (uint32_t i = p.s.wide; i < pool.count; i++) {
+            const wfi_point *point = &pool.items[i].point;
+            const uint32_t changed = changes(point, best);
+            if (i < NEIGHBOURS_END && changed == 1) {
+                assert_true(expected(point) >= last);
+                last = expected(point);
+                neighbours++;
+            } else if (i >= NEIGHBOURS_END + EIGHTH && changed > 1 && changed <= 3) {
+                farther += log(expected(point) / expected(best));
+                far++;
+            }
+        }
+        wfi_pool_free(&pool);
+        wfi_pool_free(&later);
+        close_planted(&p);
+    }
+    assert_true(neighbours > 4 * PROBLEMS && far > PROBLEMS / 2);
+    assert_true(exp(farther / far) < 1.1);
 }
 
 static void searches_end_at_the_best(void **state)
 {
     (void)state;
-    double behind = 0, apart = 0, worst = 0;
+    double behind = 0, behind_of_few = 0, apart = 0, worst = 0;
     int close = 0;
     /* Under a sanitizer a few problems, of which the means say nothing. */
     const bool quick = getenv("WAVEFIT_TEST_QUICK") != NULL;
     const uint64_t problems = quick ? 3 : PROBLEMS;
     for (uint64_t problem = 1; problem <= problems; problem++) {
-        const double a = search(problem, 1, true), b = search(problem, 2, true),
-                     best = fmin(fmin(a, b), search(problem, 3, false));
+        const double a = search(problem, 1, MOST_POINTS, true),
+                     b = search(problem, 2, MOST_POINTS, true),
+                     best = fmin(fmin(a, b), search(problem, 3, MOST_POINTS, false));
+        behind_of_few += log(search(problem, 1, FEW_POINTS, false) / best);
         behind += log(a / best) + log(b / best);
         apart += log(fmax(a, b) / fmin(a, b));
         worst = fmax(worst, fmax(a, b) / best);
         close += (a < best * CLOSE) + (b < best * CLOSE);
     }
     behind = exp(behind / (2 * (double)problems));
+    behind_of_few = exp(behind_of_few / (double)problems);
     apart = exp(apart / (double)problems);
+    if (!quick && behind_of_few > MOST_BEHIND_OF_FEW)
+        fail_msg("%d points: %.3f of the best known in the mean", FEW_POINTS, behind_of_few);
     if (worst > MOST_WORST ||
         (!quick && (behind > MOST_BEHIND || apart > MOST_APART || close < LEAST_CLOSE)))
         fail_msg("over the best known: %.3f in the mean, %.2f at worst, %d of %d close; two "
@@ -193,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(searches_end_at_the_best),
+        cmocka_unit_test(the_model_orders_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
