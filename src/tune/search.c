@@ -287,7 +287,7 @@ static void set_times(wfi_search *s)
         s->params->budget_seconds > 0 ? s->params->budget_seconds : DEFAULT_BUDGET;
     const double decide =
         budget * DECIDE_FRACTION < DECIDE_MOST ? budget * DECIDE_FRACTION : DECIDE_MOST;
-    s->begun = s->kept_at = s->settled_at = wfi_host_seconds();
+    s->begun = s->kept_at = s->settled_at = s->ran_at = wfi_host_seconds();
     s->decide_until = s->begun + budget;
     s->measure_until = s->decide_until - decide;
     s->random = s->params->seed * 2 + 1;
