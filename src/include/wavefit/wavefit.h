@@ -2107,9 +2107,9 @@ WF_API wf_result wf_tuning_export(wf_device *device, char *text, size_t *bytes);
 WF_API wf_result wf_tuning_forget(wf_device *device, wf_family family);
 
 typedef struct wf_tune_progress {
-    const char
-        *stage;      /* "compiling" (several are waited for), "listing", "measuring", "deciding" */
-    double fraction; /* of the budget, or of the points of an exhaustive search */
+    /* "compiling" (several kernels are waited for), "listing", "measuring" or "deciding" */
+    const char *stage;
+    double fraction;   /* of the budget, or of the points of an exhaustive search */
     uint32_t measured; /* points so far */
     double best_us;    /* 0: none yet */
     char trying[256];  /* "variant a=1 b=2" */

@@ -263,29 +263,34 @@ static void check_row(const reference *r, int64_t j, int64_t k, double most, wf_
 {
     const wfi_field *f = &r->field;
     const int64_t middle = r->size[0] / 2 - 1, more = r->whole[0] - r->size[0];
-    size_t index = (size_t)((k * r->whole[1] + j) * r->whole[0]);
-    for (int64_t i = 0; i < r->size[0]; i++) {
-        const int64_t from[3] = {i, stand_in(r, j), k};
-        const size_t here = wfi_cell_range_index(&f->held, from),
-                     count = i == middle ? (size_t)more + 1 : 1;
+    const int64_t from[3] = {0, stand_in(r, j), k};
+    size_t here = wfi_cell_range_index(&f->held, from),
+           index = (size_t)((k * r->whole[1] + j) * r->whole[0]);
+    for (int64_t i = 0; i < r->size[0]; i++, here++) {
+        const size_t count = i == middle ? (size_t)more + 1 : 1;
         check_alike(check, index, r->p, count, values_of(f)[here], fmin(f->error[here], most));
         index += count;
     }
+}
+
+/* Whether p' is a mean of values of p, so that errors only add up. */
+static bool mixes(const reference *r)
+{
+    return r->omega > 0 && r->omega <= 1;
 }
 
 /* Relaxes the smaller grid and compares every cell of the larger one. */
 static wf_result check_own(reference *r, const wfi_himeno_long *problem, wf_check *check)
 {
     const wfi_cell_range small = {{0, 0, 0}, {r->size[0], r->size[1], r->size[2]}};
-    /* p' is then a mean of values of p, so that errors only add up. */
-    const bool mixes = r->omega > 0 && r->omega <= 1;
+    const wfi_cell_range whole = {{0, 0, 0}, {r->whole[0], r->whole[1], r->whole[2]}};
     const uint64_t row = (uint64_t)r->whole[0];
-    *check = (wf_check){.total = row * (uint64_t)r->whole[1] * (uint64_t)r->whole[2]};
+    *check = (wf_check){.total = wfi_cell_range_cells(&whole)};
     const wf_result result = relax(r, &small);
     if (result != WF_SUCCESS)
         return result;
     for (int64_t k = 0; k < r->whole[2] && !r->watch.stopped; k++) {
-        const double most = mixes ? wfi_himeno_cell_bound(problem, (double)k) : INFINITY;
+        const double most = mixes(r) ? wfi_himeno_cell_bound(problem, (double)k) : INFINITY;
         for (int64_t j = 0; j < r->whole[1] && wfi_watch_goes_on(&r->watch, row); j++)
             check_row(r, j, k, most, check);
     }
@@ -346,13 +351,13 @@ wf_result wf_himeno_check(const wf_himeno_params *given, const wf_himeno_arrays 
     if (start)
         return check_started(&r, max_checked, seed, gosa, check, gosa_error_over_bound);
     const wfi_himeno_long problem = {{params->ni, params->nj, params->nk}, iterations, r.omega, p};
-    if (shrink(&r) > MOST_UPDATES && max_checked && r.omega > 0 && r.omega <= 1)
+    if (shrink(&r) > MOST_UPDATES && max_checked && mixes(&r))
         return wfi_himeno_check_long(&problem, (double)gosa, seed, &r.watch, check,
                                      gosa_error_over_bound);
     const wf_result result = check_own(&r, &problem, check);
     if (result == WF_SUCCESS)
         *gosa_error_over_bound = sum_error((double)gosa, r.gosa, r.gosa_bound);
-    if (result == WF_SUCCESS && r.omega > 0 && r.omega <= 1)
+    if (result == WF_SUCCESS && mixes(&r))
         *gosa_error_over_bound =
             fmax(*gosa_error_over_bound, wfi_himeno_gosa_error(&problem, (double)gosa));
     return result;

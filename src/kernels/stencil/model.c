@@ -19,9 +19,9 @@ void wfi_stencil_fit_group(wfi_point *point, uint32_t items, uint32_t most_x)
     const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
     const uint32_t width = wfi_stencil_width(point);
     const uint32_t x = wfi_power_at_least((a.ni + width - 1) / width, a.flat ? items : most_x);
-    wfi_point_set(point, STENCIL_ID_LOCAL_X, x < 8 ? 8 : x);
-    wfi_point_set(point, STENCIL_ID_LOCAL_Y,
-                  a.flat ? 1 : wfi_power_at_least(a.nj, x < 8 ? items / 8 : items / x));
+    const uint32_t wide = x < WFI_STENCIL_LEAST_X ? WFI_STENCIL_LEAST_X : x;
+    wfi_point_set(point, STENCIL_ID_LOCAL_X, wide);
+    wfi_point_set(point, STENCIL_ID_LOCAL_Y, a.flat ? 1 : wfi_power_at_least(a.nj, items / wide));
 }
 
 bool wfi_stencil_has_items(const wfi_point *point, uint32_t unit_items)

@@ -101,7 +101,8 @@ static bool starts_late(const wfi_point *point)
     return !is_block(point) && (is_time(point) || point->problem->stencil.dimensions == 3);
 }
 
-static bool waits_by_turns(const wfi_point *point)
+/* Blocks that wait by turns, and of which columns of four planes were timed. */
+static bool is_flat_or_solid_block(const wfi_point *point)
 {
     return is_solid_block(point) || is_flat_block(point);
 }
@@ -185,7 +186,7 @@ static device device_of(const wf_caps *caps)
 static double plane_wait(const wfi_point *point, const pass *p, double subgroups)
 {
     double clocks = is_time(point) ? INSTRUCTION_WAIT : 0;
-    if (waits_by_turns(point))
+    if (is_flat_or_solid_block(point))
         clocks = fmin(clocks,
                       LEAST_INSTRUCTION_WAIT + TURN_INSTRUCTION_WAIT * fmax(subgroups / ISSUED, 1));
     return p->wait + clocks * p->issue;
@@ -244,7 +245,7 @@ double wfi_stencil_fit_steps(wfi_point *point, const wfi_stencil_values *tiles, 
     wfi_point trial = *point;
     double single = 0, least = INFINITY;
     const double cost = single_cost(point, &d, &single);
-    const bool short_columns = is_solid_block(point) || is_flat_block(point);
+    const bool short_columns = is_flat_or_solid_block(point);
     for (size_t i = 0; i < count; i++)
         for (size_t m = short_columns ? 0 : 1; m < WFI_COUNT(marches); m++)
             for (size_t s = 1; s < WFI_COUNT(wfi_stencil_step_counts); s++) {

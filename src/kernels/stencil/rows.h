@@ -118,6 +118,8 @@ void wfi_stencil_constants(const wfi_point *point, wfi_pipeline_desc *desc);
 double wfi_stencil_bytes(const wfi_point *point);
 /* Work-groups as wide as the rows, up to `items` work-items, of them `most_x` along i. */
 void wfi_stencil_fit_group(wfi_point *point, uint32_t items, uint32_t most_x);
+/* The least of them along i. */
+#define WFI_STENCIL_LEAST_X 8
 /* Whether work-groups and columns go by times that GPUs of the kind took: not on processors, and
  * not where what is published of a GPU's units chooses. */
 bool wfi_stencil_goes_by_times(const wfi_point *point);

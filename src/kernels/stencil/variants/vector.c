@@ -79,8 +79,6 @@ static void set_solid_columns(wfi_point *point)
     }
 }
 
-#define LEAST_LANES_X 8 /* of a work-group along a row in three dimensions */
-
 /* Whether a row leaves too many lanes without a vector. In two dimensions, whose work-groups are a
  * row, it has fewer vectors than a subgroup has lanes (H200, 64x6106, star of radius 3: 26.2 us,
  * `march` 17.0); in three at most half as many as there are work-items along it (16x754x180,
@@ -93,7 +91,7 @@ static bool is_narrow(const wfi_point *point)
     if (!wfi_stencil_goes_by_times(point))
         return false;
     return p->dimensions == 2 ? p->nx <= width * (point->caps->subgroup_size - 1)
-                              : 2 * p->nx <= width * LEAST_LANES_X;
+                              : 2 * p->nx <= width * WFI_STENCIL_LEAST_X;
 }
 
 #define NARROW_ROW 128 /* cells */
