@@ -28,6 +28,15 @@ static int setup(void **state)
     return tuned == WF_ERROR_CANCELLED && result.kept ? 0 : -1;
 }
 
+/* A device on which the problem was tuned, and a copy of what it knows of it. */
+static wf_device *open_tuned(test_tuned *m, wfi_tuning_entry *entry)
+{
+    test_make_tuned(m);
+    wf_device *device = test_tuning_device();
+    assert_true(wfi_tuning_entry_copy(test_only_entry(device), entry));
+    return device;
+}
+
 /* A file that nobody may write stays as it is. */
 static void write_protected_files_are_left(void **state)
 {
@@ -35,10 +44,8 @@ static void write_protected_files_are_left(void **state)
     test_tuned m;
     struct stat before, after;
     char error[512];
-    test_make_tuned(&m);
-    wf_device *device = test_tuning_device();
     wfi_tuning_entry entry = {0};
-    assert_true(wfi_tuning_entry_copy(test_only_entry(device), &entry));
+    wf_device *device = open_tuned(&m, &entry);
     const char *path = wf_tuning_path(device);
     assert_int_equal(chmod(path, 0444), 0);
     assert_int_equal(stat(path, &before), 0);
@@ -85,10 +92,8 @@ static void a_lost_process_leaves_its_point(void **state)
     wf_tune_result result;
     wfi_journal journal;
     wfi_tuning_data left;
-    test_make_tuned(&m);
-    wf_device *device = test_tuning_device();
     wfi_tuning_entry entry = {0};
-    assert_true(wfi_tuning_entry_copy(test_only_entry(device), &entry));
+    wf_device *device = open_tuned(&m, &entry);
     assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
     assert_int_equal(left.entry_count, 0);
     wfi_named_point fatal = entry.best[0];
@@ -115,9 +120,7 @@ static void a_good_point_that_is_lost_stays(void **state)
     wfi_journal journal;
     wfi_tuning_data left;
     wfi_tuning_entry entry = {0};
-    test_make_tuned(&m);
-    wf_device *device = test_tuning_device();
-    assert_true(wfi_tuning_entry_copy(test_only_entry(device), &entry));
+    wf_device *device = open_tuned(&m, &entry);
     assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
     wfi_journal_note(&journal, &entry, &entry.best[0]);
     wfi_journal_release(&journal); /* as the end of the process does */
@@ -135,9 +138,7 @@ static void points_and_compilers_are_noted_together(void **state)
     wfi_journal journal;
     wfi_tuning_data left;
     wfi_tuning_entry entry = {0};
-    test_make_tuned(&m);
-    wf_device *device = test_tuning_device();
-    assert_true(wfi_tuning_entry_copy(test_only_entry(device), &entry));
+    wf_device *device = open_tuned(&m, &entry);
     for (int step = 0; step < 3; step++) {
         assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
         wfi_tuning_data_free(&left);
@@ -171,9 +172,7 @@ static void two_lost_processes_leave_both_points(void **state)
     wfi_journal journal;
     wfi_tuning_data left;
     wfi_tuning_entry entry = {0};
-    test_make_tuned(&m);
-    wf_device *device = test_tuning_device();
-    assert_true(wfi_tuning_entry_copy(test_only_entry(device), &entry));
+    wf_device *device = open_tuned(&m, &entry);
     wfi_named_point other = entry.best[0];
     other.values[0].value++;
     assert_int_equal(wfi_journal_open(device, &journal, &left), WF_SUCCESS);
