@@ -27,10 +27,15 @@ typedef struct wfi_key {
 void wfi_key_add(wfi_key *key, const char *name, int32_t value);
 void wfi_key_add_size(wfi_key *key, const char *name, double size);
 
+/* Pipelines that a plan asks for, the first ones where they are more. */
+#define WFI_MOST_LISTED 6
+typedef struct wfi_pipeline_list {
+    uint32_t count; /* up to the most */
+    wfi_pipeline_desc items[WFI_MOST_LISTED];
+} wfi_pipeline_list;
+
 typedef struct wfi_family_hooks {
     uint64_t sources; /* hash of the family's GLSL without comments and white space */
-    /* Its plans bind descriptor sets of their own where others push them. */
-    bool binds_sets;
     /* Relative error of the times that its variants expect; 0: they expect them of the device's
      * rates, and are as wrong as these are. */
     double expect_error;
@@ -51,8 +56,13 @@ typedef struct wfi_family_hooks {
     /* After a variant has built the plan's steps, for each size again: adds what comes before and
      * behind them. NULL: nothing. */
     wf_result (*finish)(wf_plan *plan, const wfi_point *point, const void *params);
+    /* The following are of families that are searched. Lists the pipelines that a plan of the point
+     * asks for, as far as they are known before it is made. `params`: the public structure of the
+     * family; Himeno's: unused. */
+    void (*list)(wf_device *device, const wfi_point *point, const void *params,
+                 wfi_pipeline_list *out);
     /* The following are of families whose search runs a plan on random inputs; NULL otherwise.
-     * `params` is the public structure of the family. */
+     * `params` is the same. */
     /* Takes out of the parameters what takes no time to speak of, but makes outputs be read. */
     void (*simplify)(void *params);
     /* The element type of a binding. */

@@ -7,6 +7,7 @@
 #include "core/doom.h"
 #include "core/names.h"
 #include "plan/bind.h"
+#include "plan/hooks.h"
 #include "plan/plan.h"
 
 #define WFI_TOLD 32
@@ -68,7 +69,8 @@ struct wf_plan {
     wf_plan *first;
     atomic_uint users;
     wf_device *device;
-    wf_jobs jobs; /* submit NULL: pipelines are compiled in the call */
+    wfi_pipeline_list *listed; /* not NULL: the build adds pipelines to it, and makes nothing */
+    wf_jobs jobs;              /* submit NULL: pipelines are compiled in the call */
     wfi_problem problem;
     wfi_choice choice;
 

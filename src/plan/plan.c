@@ -56,8 +56,21 @@ static wf_result next_of(const wf_plan *plan, uint32_t count, uint32_t *next, ui
     return WF_SUCCESS;
 }
 
+static wf_result add_listed(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t *index)
+{
+    wfi_pipeline_list *list = plan->listed;
+    *index = list->count;
+    if (list->count < WFI_MOST_LISTED) {
+        list->items[list->count] = *desc;
+        list->items[list->count++].bound_sets = plan->bind_sets;
+    }
+    return WF_SUCCESS;
+}
+
 wf_result wfi_plan_add_pipeline(wf_plan *plan, const wfi_pipeline_desc *desc, uint32_t *index)
 {
+    if (plan->listed)
+        return add_listed(plan, desc, index);
     if (is_rebuilding(plan))
         return next_of(plan, plan->pipeline_count, &plan->sized->next_pipeline, index);
     wfi_pipeline *pipelines = grow(plan->pipelines, plan->pipeline_count, sizeof *pipelines);
@@ -127,6 +140,8 @@ wfi_slot wfi_slot_at(const wf_caps *caps, uint32_t binding, uint64_t first, uint
 wf_result wfi_plan_add_step(wf_plan *plan, const wfi_step *step)
 {
     const wf_caps *caps = &plan->device->caps;
+    if (plan->listed)
+        return WF_SUCCESS;
     for (int i = 0; i < 3; i++)
         if (step->groups[i] == 0 || step->groups[i] > caps->max_groups[i])
             return wfi_fail(&plan->device->log, WF_ERROR_TOO_LARGE,
@@ -226,10 +241,19 @@ wf_result wfi_plan_adopt_own(wf_plan *plan, wf_buffer **buffer, uint32_t *index)
     return WF_SUCCESS;
 }
 
+/* Whether own buffers are not made, since pipelines alone are listed. */
+static bool only_lists(const wf_plan *plan, uint32_t *index)
+{
+    *index = 0;
+    return plan->listed;
+}
+
 wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index)
 {
     if (is_rebuilding(plan))
         return next_of(plan, plan->own_count, &plan->sized->next_own, index);
+    if (only_lists(plan, index))
+        return WF_SUCCESS;
     plan->writes_own = true;
     wf_result result = add_own(plan, bytes, WF_MEMORY_DEVICE, index);
     if (result == WF_SUCCESS)
@@ -239,6 +263,8 @@ wf_result wfi_plan_add_scratch(wf_plan *plan, uint64_t bytes, uint32_t *index)
 
 wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index)
 {
+    if (only_lists(plan, index))
+        return WF_SUCCESS;
     plan->writes_own |= !data;
     wf_result result = add_own(plan, bytes, WF_MEMORY_DEVICE, index);
     if (result == WF_SUCCESS && !data)
@@ -248,6 +274,8 @@ wf_result wfi_plan_add_own(wf_plan *plan, const void *data, uint64_t bytes, uint
 
 wf_result wfi_plan_add_own_mapped(wf_plan *plan, const void *data, uint64_t bytes, uint32_t *index)
 {
+    if (only_lists(plan, index))
+        return WF_SUCCESS;
     wf_result result = add_own(plan, bytes, WFI_MEMORY_MAPPED, index);
     return result == WF_SUCCESS ? wf_buffer_write(plan->own[*index], 0, data, bytes) : result;
 }

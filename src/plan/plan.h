@@ -141,6 +141,12 @@ wf_result wfi_plan_record_sequence(wf_plan *plan, VkCommandBuffer command_buffer
  * and frees the host's copy. For calls that run on the device's queue; blocks. */
 wf_result wfi_plan_upload(wf_plan *plan);
 
+struct wfi_pipeline_list; /* plan/hooks.h */
+/* Adds to the list the pipelines that a plan of the choice asks for. For variants whose build makes
+ * nothing by itself; nothing is made here either. */
+void wfi_plan_list(wf_device *device, const wfi_choice *choice, const void *params,
+                   struct wfi_pipeline_list *list);
+
 /* An empty plan for the choice; then the variant's build is called with params. */
 wf_result wfi_plan_create(wf_device *device, const wfi_choice *choice, const void *params,
                           wf_plan **out);

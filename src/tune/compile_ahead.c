@@ -14,36 +14,53 @@
 #define BEGIN_SECONDS 10e-3 /* that beginning jobs may take before one of them is timed */
 #define NONE UINT32_MAX
 
-/* Describes the pipeline as the candidate's plan will ask for it. Drivers may keep pipelines of
- * other layouts as other pipelines, and plans that bind descriptor sets or read texels have other
- * layouts. */
-static wfi_pipeline_desc desc_of(const wfi_candidate *candidate)
-{
-    wfi_pipeline_desc desc;
-    wfi_point_pipeline(&candidate->point, &desc);
-    desc.bound_sets = wfi_family_get(candidate->point.problem->family)->hooks->binds_sets ||
-                      desc.texel_buffers != 0;
-    return desc;
-}
-
-/* What fails to compile here fails again, with a message, when its plan is opened. */
+/* What fails to compile here fails again, with a message, when the plan is opened. */
 static void begin(wfi_search *s, wfi_candidate *candidate)
 {
-    const wfi_pipeline_desc desc = desc_of(candidate);
-    if (wfi_compile_start(s->device, s->params->jobs, &desc, &candidate->compile) != WF_SUCCESS)
-        candidate->compile = NULL;
+    wfi_pipeline_list list = {0};
+    wfi_family_get(candidate->point.problem->family)
+        ->hooks->list(s->device, &candidate->point, s->trial.own, &list);
+    for (uint32_t i = 0; i < list.count; i++)
+        if (wfi_compile_start(s->device, s->params->jobs, &list.items[i],
+                              &candidate->compiles[candidate->compile_count]) == WF_SUCCESS)
+            candidate->compile_count++;
 }
 
 static bool is_compiling(const wfi_candidate *candidate)
 {
-    return candidate->compile && wfi_compile_status(candidate->compile) == WF_NOT_READY;
+    for (uint32_t i = 0; i < candidate->compile_count; i++)
+        if (wfi_compile_status(candidate->compiles[i]) == WF_NOT_READY)
+            return true;
+    return false;
+}
+
+/* The device keeps its pipelines, as ones that no plan needs any more. */
+static void drop(wfi_candidate *candidate)
+{
+    while (candidate->compile_count > 0)
+        wfi_compile_drop(&candidate->compiles[--candidate->compile_count]);
 }
 
 static void wait_for(wfi_candidate *candidate)
 {
     while (is_compiling(candidate))
         wfi_sleep(LOOK_SECONDS);
-    wfi_compile_drop(&candidate->compile);
+    drop(candidate);
+}
+
+static void cancel(const wfi_candidate *candidate)
+{
+    for (uint32_t i = 0; i < candidate->compile_count; i++)
+        wfi_compile_cancel(candidate->compiles[i]);
+}
+
+/* What the longest of its compilers took; 0: all was compiled before. */
+static double seconds_of(const wfi_candidate *candidate)
+{
+    double seconds = 0;
+    for (uint32_t i = 0; i < candidate->compile_count; i++)
+        seconds = fmax(seconds, wfi_compile_seconds(candidate->compiles[i]));
+    return seconds;
 }
 
 static bool may_compile(const wfi_search *s)
@@ -159,11 +176,10 @@ static void compile_beside(wfi_search *s, wfi_pool *pool, uint32_t at, uint32_t 
     *begun = *begun > at ? *begun : at + 1;
     if (s->cancelled)
         return;
-    const double took = next.compile ? wfi_compile_seconds(next.compile) : 0;
-    if (took > 0) /* else it was compiled before */
+    const double took = seconds_of(&next);
+    if (took > 0)
         s->compile_seconds = fmax(s->compile_seconds / 2, took);
-    /* The device keeps its pipeline, as one that no plan needs any more. */
-    wfi_compile_drop(&pool->items[at].compile);
+    drop(&pool->items[at]);
     wfi_journal_note_several(&s->journal, count_compiling(pool, at, *begun) > 0);
 }
 
@@ -178,8 +194,7 @@ void wfi_search_compile(wfi_search *s, wfi_pool *pool, uint32_t at, uint32_t *be
 void wfi_search_compile_end(wfi_search *s, wfi_pool *pool, uint32_t begun)
 {
     for (uint32_t i = 0; i < begun; i++)
-        if (pool->items[i].compile)
-            wfi_compile_cancel(pool->items[i].compile);
+        cancel(&pool->items[i]);
     if (count_compiling(pool, 0, begun) > 0) /* no point is to blame for how long that takes */
         wfi_search_report(s, "compiling", NULL);
     for (uint32_t i = 0; i < begun; i++)

@@ -4,6 +4,7 @@
 
 #include "choose/store.h"
 #include "core/compile.h"
+#include "plan/hooks.h"
 #include "tune/trial.h"
 
 #define WFI_ELITE WFI_TUNING_BEST
@@ -16,8 +17,10 @@ typedef struct wfi_candidate {
     bool spills;    /* left untimed for it */
     double seconds; /* median of one execution; 0: not measured */
     double spread;
-    double expected;      /* by the model, where points are ordered by it */
-    wfi_compile *compile; /* of its kernel, until its turn comes; NULL: none was begun */
+    double expected; /* by the model, where points are ordered by it */
+    /* Of its kernels, until its turn comes. */
+    uint32_t compile_count;
+    wfi_compile *compiles[WFI_MOST_LISTED];
 } wfi_candidate;
 
 /* A list in which no point stands twice. */

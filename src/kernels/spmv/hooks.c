@@ -6,6 +6,7 @@
 
 #include "core/element.h"
 #include "kernels/families.h"
+#include "kernels/spmv/variant.h"
 #include "wfi_sources.h"
 
 /* How uneven the rows are decides as much as how many there are. */
@@ -63,11 +64,24 @@ static wf_result check(const void *params, void *const *host, uint64_t seed, wf_
     return wf_spmv_check(params, host[WF_SPMV_X], host[WF_SPMV_Y], out);
 }
 
+static void list(wf_device *device, const wfi_point *point, const void *params,
+                 wfi_pipeline_list *out)
+{
+    wfi_pipeline_desc *desc = &out->items[out->count];
+    (void)device, (void)params;
+    if (point->variant->traits & WFI_SPMV_BY_MATRIX)
+        return;
+    wfi_point_pipeline(point, desc);
+    desc->bound_sets = (point->variant->traits & WFI_SPMV_BINDS_SETS) != 0;
+    out->count++;
+}
+
 const struct wfi_family_hooks wfi_spmv_hooks = {
     .sources = WFI_SOURCES_SPMV,
     .classes = classes,
     .text = text,
     .describe = describe,
+    .list = list,
     .simplify = simplify,
     .element = element,
     .check = check,

@@ -14,6 +14,11 @@
  * where it is one for all of them), and x once for each place of a value. */
 #define WFI_SPMV_READS_ONCE (1 << 1)
 
+/* Another: what its kernels are compiled for depends on the matrix's rows. */
+#define WFI_SPMV_BY_MATRIX (1 << 2)
+/* Another: its plans call wfi_plan_bind_sets, whatever the matrix. */
+#define WFI_SPMV_BINDS_SETS (1 << 3)
+
 /* What all rows say alike; f16 is read as packed words. */
 #define WFI_SPMV_ROW(text) .name = #text, .needs = WFI_PACKED_16BIT, .group_size = wfi_spmv_group
 

@@ -5,6 +5,7 @@
 
 #include "core/params.h"
 #include "kernels/families.h"
+#include "plan/plan.h"
 #include "kernels/stencil/stencil.h"
 #include "wfi_sources.h"
 
@@ -81,6 +82,15 @@ static wf_result check(const void *params, void *const *host, uint64_t seed, wf_
                             out);
 }
 
+/* No coefficients are needed for that. */
+static void list(wf_device *device, const wfi_point *point, const void *params,
+                 wfi_pipeline_list *out)
+{
+    const wfi_choice choice = {.point = *point, .family = &wfi_family_stencil};
+    (void)params;
+    wfi_plan_list(device, &choice, NULL, out);
+}
+
 const struct wfi_family_hooks wfi_stencil_hooks = {
     .sources = WFI_SOURCES_STENCIL,
     .classes = classes,
@@ -88,6 +98,7 @@ const struct wfi_family_hooks wfi_stencil_hooks = {
     .expect_error = 0.1, /* bench/notes/stencil.md#borders */
     .resize = resize,
     .describe = describe,
+    .list = list,
     .simplify = simplify,
     .element = element,
     .check = check,
