@@ -87,6 +87,8 @@ bool wfi_search_measure(wfi_search *s, wfi_candidate *candidate, uint32_t rung)
     if (!wfi_entry_is_tried(&s->entry, candidate->hash))
         (*(candidate->spills ? &s->result->spilling : &s->result->measured))++;
     wfi_entry_add_tried(&s->entry, candidate->hash);
+    if (rung == 0 && (candidate->spills || (result == WF_SUCCESS && right)))
+        wfi_learned_add(s->learned, &candidate->point, candidate->spills ? 0 : candidate->seconds);
     if (candidate->spills)
         return false;
     if (result == WF_SUCCESS && right && candidate->seconds > 0) {

@@ -13,12 +13,14 @@
 #define MOST_ROWS 8       /* a search begins with */
 #define HOPEFUL 4.0       /* times the least that the model expects */
 #define LEADING 3.0 /* times the best: how far a variant may be behind to be looked at further */
-/* Legal points drawn for each that is tried, where the model knows times: most are not legal. Once
- * no neighbour of the best is better, points that it expects less of have their turn. */
+#define KNOWN_POINTS 16 /* of a variant; then it may be behind by: */
+#define KNOWN_LEADING 1.5
+/* Legal points drawn for each that is tried, where times are expected of them: most are not legal.
+ * Once no neighbour of the best is better, points of which more time is expected have their turn. */
 #define WIDE_CHOICE 1024
 #define REFINED_CHOICE 64
 #define TRIES_A_CHOICE 8
-#define NEAR_CHOICE 32 /* likewise of points a few values away */
+#define NEAR_CHOICE 128 /* likewise of points a few values away */
 #define MOST_VARIANTS 64
 #define MOST_CHANGES 4 /* of the model's values, where these do not go with what is held */
 
@@ -305,7 +307,7 @@ static void add_expected_around(wfi_search *s, const wfi_point *centre, wfi_pool
     add_one_away(s, centre, false, pool);
     shuffle(s, pool, from); /* of those that it expects the same of any may come first */
     for (uint32_t i = from; i < pool->count; i++) {
-        const double time = expected_time(&pool->items[i].point);
+        const double time = wfi_learned_expect(s->learned, &pool->items[i].point);
         pool->items[i].expected = time >= 0 ? time : INFINITY;
     }
     qsort(pool->items + from, pool->count - from, sizeof *pool->items, compare_candidates);
@@ -323,7 +325,7 @@ static void add_next_around(wfi_search *s, const wfi_point *centre, uint32_t mos
 
 static void add_around(wfi_search *s, const wfi_point *centre, uint32_t most, wfi_pool *pool)
 {
-    if (expected_time(centre) >= 0)
+    if (wfi_learned_expect(s->learned, centre) >= 0)
         add_expected_around(s, centre, pool);
     else
         add_next_around(s, centre, most, pool);
@@ -359,16 +361,30 @@ static void add_around_leaders(wfi_search *s, uint32_t most, wfi_pool *pool)
         add_around(s, &leader(s, (next_variant + i) % count)->point, most, pool);
 }
 
-/* The one that the model expects least of among those drawn so far: *least and *count are of them.
- * False: it does not know this one's time, and one is as good as another. */
-static bool keep_better(const wfi_point *drawn, wfi_point *best, double *least, uint32_t *count)
+/* The most promising of points that are drawn. Every other time what was learned says which that is,
+ * and else the model alone: what was learned of the points around the best may be wrong of others.
+ */
+typedef struct draw {
+    bool learned;
+    uint32_t count; /* drawn so far */
+    double least;   /* expected of the best of them */
+    wfi_point best;
+} draw;
+
+static draw start_draw(wfi_search *s)
 {
-    const double time = expected_time(drawn);
-    if (*count == 0 || (time >= 0 && time < *least)) {
-        *best = *drawn;
-        *least = time;
+    return (draw){.learned = random_below(s, 2) == 0};
+}
+
+/* False: nothing is known of this one's time, and one is as good as another. */
+static bool keep_better(const wfi_search *s, const wfi_point *drawn, draw *d)
+{
+    const double time = d->learned ? wfi_learned_expect(s->learned, drawn) : expected_time(drawn);
+    if (d->count == 0 || (time >= 0 && time < d->least)) {
+        d->best = *drawn;
+        d->least = time;
     }
-    ++*count;
+    d->count++;
     return time >= 0;
 }
 
@@ -389,33 +405,32 @@ static void draw_values(wfi_search *s, wfi_point *point)
 static bool draw_point(wfi_search *s, const wfi_variant *variant, wfi_point *out)
 {
     const uint32_t choice = s->refined ? REFINED_CHOICE : WIDE_CHOICE;
-    uint32_t legal = 0;
-    double least = 0;
-    for (uint32_t n = 0; n < choice * TRIES_A_CHOICE && legal < choice; n++) {
+    draw d = start_draw(s);
+    for (uint32_t n = 0; n < choice * TRIES_A_CHOICE && d.count < choice; n++) {
         wfi_point point = empty_point(s);
         point.variant = variant;
         draw_values(s, &point);
-        if (hold(s, &point) && wfi_point_legal(&point, NULL) &&
-            !keep_better(&point, out, &least, &legal))
+        if (hold(s, &point) && wfi_point_legal(&point, NULL) && !keep_better(s, &point, &d))
             break;
     }
-    return legal > 0;
+    *out = d.best;
+    return d.count > 0;
 }
 
 /* Likewise a new one that differs from one of the centres in so many values. */
 static bool draw_near(wfi_search *s, const wfi_candidate *centres, uint32_t count, uint32_t changes,
                       wfi_point *out)
 {
-    uint32_t found = 0;
-    double least = 0;
-    for (uint32_t n = 0; n < NEAR_CHOICE * TRIES_A_CHOICE && found < NEAR_CHOICE; n++) {
+    draw d = start_draw(s);
+    for (uint32_t n = 0; n < NEAR_CHOICE * TRIES_A_CHOICE && d.count < NEAR_CHOICE; n++) {
         wfi_point point = centres[random_below(s, count)].point;
         for (uint32_t i = 0; i < changes && point.variant->parameter_count; i++)
             change_one(s, &point);
-        if (is_new(s, &point) && !keep_better(&point, out, &least, &found))
+        if (is_new(s, &point) && !keep_better(s, &point, &d))
             break;
     }
-    return found > 0;
+    *out = d.best;
+    return d.count > 0;
 }
 
 /* Whether a variant is worth drawing from: the model knows it, and its best is not far behind. */
@@ -425,9 +440,11 @@ static bool is_drawn(const wfi_search *s, uint32_t index)
     wfi_point point = empty_point(s);
     point.variant = variant;
     wfi_point_defaults(&point);
-    const double seconds = s->leaders[index].seconds;
+    const double seconds = s->leaders[index].seconds,
+                 leading =
+                     wfi_learned_count(s->learned, index) < KNOWN_POINTS ? LEADING : KNOWN_LEADING;
     return variant->parameter_count > 0 &&
-           (seconds <= 0 || s->elite_count == 0 || seconds < s->elite[0].seconds * LEADING) &&
+           (seconds <= 0 || s->elite_count == 0 || seconds < s->elite[0].seconds * leading) &&
            variant->fit(&point) >= 0 && hold(s, &point);
 }
 
@@ -452,28 +469,33 @@ static void add_wide(wfi_search *s, uint32_t most, wfi_pool *pool)
     s->wide = pool->count - begin;
 }
 
+static void add_near(wfi_search *s, const wfi_candidate *centres, uint32_t count, uint32_t most,
+                     wfi_pool *pool)
+{
+    for (uint32_t n = 0; n < DRAWS && pool->count < most; n++) {
+        wfi_point point;
+        if (draw_near(s, centres, count, 2 + n % (s->refined ? 3 : 2), &point))
+            pool_add(pool, &point);
+    }
+}
+
 void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *pool)
 {
     /* As long as no point works, it looks around the point where the search began. */
     const wfi_candidate *centres = s->elite_count ? s->elite : &s->incumbent;
     const uint32_t count = s->elite_count ? s->elite_count : 1, eighth = most / 8 ? most / 8 : 1;
-    const bool wide = wfi_tune_profile_of(&s->device->caps)->wide_draws > 0;
+    const bool wide = wfi_tune_profile_of(&s->device->caps)->wide_draws > 0,
+               refined = s->refined && wide;
     s->wide = 0;
+    wfi_learned_fit(s->learned);
     add_waiting(s, later, most / 4, pool);
     if (wide)
-        add_wide(s, s->refined ? most : most / 4, pool);
-    if (s->refined && wide)
-        return;
-    for (uint32_t c = 0; c < count && pool->count + 2 * eighth < most; c++)
+        add_wide(s, refined ? most / 2 : most / 4, pool);
+    for (uint32_t c = 0; !refined && c < count && pool->count + 2 * eighth < most; c++)
         add_around(s, &centres[c].point, most - 2 * eighth, pool);
-    if (s->elite_count)
+    if (!refined && s->elite_count)
         add_around_leaders(s, pool->count + eighth, pool);
-    /* What is left is for points two or three values away. */
-    for (uint32_t n = 0; n < DRAWS && pool->count < most; n++) {
-        wfi_point point;
-        if (draw_near(s, centres, count, 2 + n % 2, &point))
-            pool_add(pool, &point);
-    }
+    add_near(s, centres, count, most, pool); /* what is left */
 }
 
 /* Steps through the values like an odometer; false after the last. Those that are held stay. */
@@ -491,7 +513,8 @@ static bool next_values(const wfi_search *s, const wfi_variant *variant, uint32_
 
 /* Puts the n-th legal point into the pool, or in a random one's place (reservoir sampling, Vitter
  * 1985). */
-static void draw(wfi_search *s, const wfi_point *point, uint64_t n, uint32_t most, wfi_pool *pool)
+static void put_drawn(wfi_search *s, const wfi_point *point, uint64_t n, uint32_t most,
+                      wfi_pool *pool)
 {
     if (n < most) {
         if (pool->count == pool->room) {
@@ -528,7 +551,7 @@ uint64_t wfi_points_all(wfi_search *s, uint32_t most, wfi_pool *pool)
                     wfi_point_put(&point, p, point.variant->parameters[p].candidates[at[p]]);
             hold(s, &point);
             if (wfi_point_legal(&point, NULL) && !is_known_bad(s, &point))
-                draw(s, &point, legal++, most, pool);
+                put_drawn(s, &point, legal++, most, pool);
             if (++listed % LOOK_POINTS == 0)
                 s->cancelled = !wfi_search_report(s, "listing", NULL) ||
                                wfi_device_goes_on(s->device) != WF_SUCCESS;

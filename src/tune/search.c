@@ -324,7 +324,8 @@ static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune
     if (opened) {
         const uint32_t variants = wfi_family_get(s->trial.problem.family)->variant_count;
         s->leaders = wfi_calloc(variants, sizeof *s->leaders);
-        if (!s->leaders)
+        s->learned = wfi_learned_open(wfi_family_get(s->trial.problem.family));
+        if (!s->leaders || !s->learned)
             code = wfi_no_memory(&device->log);
     }
     if (code == WF_SUCCESS)
@@ -339,6 +340,7 @@ static wf_result search(wf_device *device, const wf_tune_params *params, wf_tune
     wfi_tuning_entry_clear(&s->entry);
     wfi_tuning_data_free(&left);
     wfi_free(s->leaders);
+    wfi_learned_free(s->learned);
     wfi_free(s);
     return code;
 }

@@ -5,6 +5,7 @@
 #include "choose/store.h"
 #include "core/compile.h"
 #include "plan/hooks.h"
+#include "tune/learn.h"
 #include "tune/trial.h"
 
 #define WFI_ELITE WFI_TUNING_BEST
@@ -41,11 +42,12 @@ typedef struct wfi_search {
     wfi_candidate elite[WFI_ELITE]; /* all verified */
     uint32_t elite_count;
     wfi_candidate *leaders; /* the fastest looked at of each variant; seconds 0: none yet */
-    uint32_t waited;        /* how many of those for later have been tried */
-    uint32_t wide;          /* of the generation: points drawn from the whole space */
-    uint32_t drawn;         /* such points since the last better one was found */
-    bool refined;           /* no neighbour of the elite is better: only those are left */
-    uint32_t next_variant;  /* whose best the next generation looks around first */
+    wfi_learned *learned;
+    uint32_t waited;       /* how many of those for later have been tried */
+    uint32_t wide;         /* of the generation: points drawn from the whole space */
+    uint32_t drawn;        /* such points since the last better one was found */
+    bool refined;          /* no neighbour of the elite is better: only those are left */
+    uint32_t next_variant; /* whose best the next generation looks around first */
     uint64_t random;
     double begun, measure_until, decide_until, kept_at;
     double late;     /* what first runs took of late beyond the second: drivers compile there too */

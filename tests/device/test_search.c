@@ -221,6 +221,8 @@ static opened *open_search(bool gpu)
                              .measure_until = 1,
                              .decide_until = 1};
     assert_int_equal(wfi_trial_open(o->device, &o->params, &o->search.trial), WF_SUCCESS);
+    o->search.learned = wfi_learned_open(wfi_family_get(WF_FAMILY_MATMUL));
+    assert_non_null(o->search.learned);
     o->search.elite[0] = candidate_of(o, 32, 2);
     o->search.elite[1] = candidate_of(o, 32, 1);
     o->search.elite_count = 2;
@@ -230,6 +232,7 @@ static opened *open_search(bool gpu)
 static void close_search(opened *o)
 {
     wfi_trial_close(&o->search.trial);
+    wfi_learned_free(o->search.learned);
     wf_device_destroy(&o->device);
     free(o);
 }
@@ -278,6 +281,31 @@ static void a_clock_may_recover(void **state)
     o->search.settled_at = 0;
     wfi_search_settle(&o->search);
     assert_times(o, 30, 36);
+    close_search(o);
+}
+
+/* What was measured, once and with a right result, is learned of. */
+static void measured_points_are_learned_of(void **state)
+{
+    (void)state;
+    opened *o = open_search(false);
+    wfi_search *s = &o->search;
+    const uint32_t variant =
+        wfi_variant_find(wfi_family_get(WF_FAMILY_MATMUL), s->elite[0].point.variant->name);
+    wfi_candidate c = candidate_of(o, 64, 1), again = c;
+    assert_int_equal(wfi_learned_count(s->learned, variant), 0);
+    s->measure_until = s->decide_until = wfi_host_seconds() + 60;
+    assert_true(wfi_search_measure(s, &c, 0));
+    assert_int_equal(wfi_learned_count(s->learned, variant), 1);
+    assert_true(wfi_search_measure(s, &again, 1));
+    assert_int_equal(wfi_learned_count(s->learned, variant), 1);
+    fake.idle_x = 16; /* its result is wrong */
+    wfi_candidate wrong = candidate_of(o, 16, 1);
+    wrong.verified = false;
+    assert_false(wfi_search_measure(s, &wrong, 0));
+    assert_int_equal(o->result.wrong, 1);
+    assert_int_equal(wfi_learned_count(s->learned, variant), 1);
+    wfi_tuning_entry_clear(&s->entry);
     close_search(o);
 }
 
@@ -387,6 +415,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_never_wins),
         cmocka_unit_test(times_follow_the_clock),
         cmocka_unit_test(a_clock_may_recover),
+        cmocka_unit_test(measured_points_are_learned_of),
         cmocka_unit_test(a_clock_that_holds_is_not_warmed),
         cmocka_unit_test(a_decision_outlasts_a_fall),
         cmocka_unit_test(a_winner_wins_by_more_than_the_noise),
