@@ -1,5 +1,8 @@
 /* Kernels of several candidates, compiled side by side: all of them before the first is timed, or
- * some while others are, where that disturbs no times. */
+ * some while others are, where that disturbs no times. There the last of a generation compile on
+ * while the best of it are timed for longer, and come with the next one: compilers of some kernels
+ * take many times as long as those of others, and a search that waited for the slowest of each
+ * generation did nothing else for half of its time. */
 #include <math.h>
 
 #include "core/device_kind.h"
@@ -12,6 +15,7 @@
 #define MOST_FRACTION 0.1 /* of the budget, for what is compiled at once */
 #define LOOK_SECONDS 500e-6
 #define BEGIN_SECONDS 10e-3 /* that beginning jobs may take before one of them is timed */
+#define LATE_PART 4         /* of a generation: more than one in so many are waited for */
 #define NONE UINT32_MAX
 
 /* What fails to compile here fails again, with a message, when the plan is opened. */
@@ -124,26 +128,26 @@ static uint32_t count_compiling(const wfi_pool *pool, uint32_t from, uint32_t un
 
 /* Begins jobs in place of those that ended. None is begun that would end when the time for
  * measuring is over, and where the caller runs jobs right away each is timed before the next. */
-static void begin_more(wfi_search *s, wfi_pool *pool, uint32_t at, uint32_t most, uint32_t *begun)
+static void begin_more(wfi_search *s, wfi_pool *pool, uint32_t at, uint32_t most)
 {
     const double now = wfi_host_seconds();
     if (!may_compile(s) || pool->count - at < 2 || now + s->compile_seconds > s->measure_until)
         return;
-    while (*begun < pool->count && *begun < at + MOST_COMPILED &&
-           count_compiling(pool, at, *begun) < most && wfi_host_seconds() - now < BEGIN_SECONDS) {
+    while (pool->begun < pool->count && pool->begun < at + MOST_COMPILED &&
+           count_compiling(pool, at, pool->begun) < most &&
+           wfi_host_seconds() - now < BEGIN_SECONDS) {
         wfi_journal_note_several(&s->journal, true);
-        begin(s, &pool->items[(*begun)++]);
+        begin(s, &pool->items[pool->begun++]);
     }
 }
 
 /* The first candidate that is compiled. As long as no point works they keep their order: what was
  * chosen before the search is tried first, and what is not near its time needs no check. Where the
  * clock turned out to be the host's after all, nothing may compile meanwhile. */
-static uint32_t first_compiled(const wfi_search *s, const wfi_pool *pool, uint32_t at,
-                               uint32_t begun)
+static uint32_t first_compiled(const wfi_search *s, const wfi_pool *pool, uint32_t at)
 {
-    const uint32_t until = s->elite_count > 0 && begun > at ? begun : at + 1;
-    if (!disturbs_no_times(s) && count_compiling(pool, at, begun) > 0)
+    const uint32_t until = s->elite_count > 0 && pool->begun > at ? pool->begun : at + 1;
+    if (!disturbs_no_times(s) && count_compiling(pool, at, pool->begun) > 0)
         return NONE;
     for (uint32_t i = at; i < until; i++)
         if (!is_compiling(&pool->items[i]))
@@ -151,53 +155,78 @@ static uint32_t first_compiled(const wfi_search *s, const wfi_pool *pool, uint32
     return NONE;
 }
 
-/* Waits until a candidate is compiled and returns its place; `at` where the search is cancelled. */
-static uint32_t wait_for_first(wfi_search *s, wfi_pool *pool, uint32_t at, uint32_t *begun)
+/* Whether those from `at` on are late. Something was measured before, so that those that were late
+ * before, and are alone now, are waited for. An exhaustive search has no next generation in which
+ * its points would come. */
+static bool are_late(const wfi_search *s, const wfi_pool *pool, uint32_t at)
+{
+    const uint32_t left = pool->count - at;
+    return at > 0 && left <= pool->count / LATE_PART && !s->params->exhaustive &&
+           disturbs_no_times(s) && pool->begun == pool->count &&
+           count_compiling(pool, at, pool->count) == left;
+}
+
+/* Waits until a candidate is compiled and returns its place; NONE: those that are left are late,
+ * and `at` where the search is cancelled. */
+static uint32_t wait_for_first(wfi_search *s, wfi_pool *pool, uint32_t at)
 {
     const uint32_t most = disturbs_no_times(s) ? most_at_once() : 0;
-    begin_more(s, pool, at, most, begun);
-    uint32_t first = first_compiled(s, pool, at, *begun);
-    if (first == NONE && !wfi_search_report(s, "compiling", NULL))
+    begin_more(s, pool, at, most);
+    uint32_t first = first_compiled(s, pool, at);
+    if (first != NONE || are_late(s, pool, at))
+        return first;
+    if (!wfi_search_report(s, "compiling", NULL))
         return at;
-    while (first == NONE) {
+    while (first == NONE && !are_late(s, pool, at)) {
         wfi_sleep(LOOK_SECONDS);
-        begin_more(s, pool, at, most, begun);
-        first = first_compiled(s, pool, at, *begun);
+        begin_more(s, pool, at, most);
+        first = first_compiled(s, pool, at);
     }
     return first;
 }
 
-static void compile_beside(wfi_search *s, wfi_pool *pool, uint32_t at, uint32_t *begun)
+static bool compile_beside(wfi_search *s, wfi_pool *pool, uint32_t at)
 {
-    const uint32_t first = wait_for_first(s, pool, at, begun);
+    const uint32_t first = wait_for_first(s, pool, at);
+    if (first == NONE)
+        return false;
     const wfi_candidate next = pool->items[first];
     pool->items[first] = pool->items[at];
     pool->items[at] = next;
-    *begun = *begun > at ? *begun : at + 1;
+    pool->begun = pool->begun > at ? pool->begun : at + 1;
     if (s->cancelled)
-        return;
+        return true;
     const double took = seconds_of(&next);
     if (took > 0)
         s->compile_seconds = fmax(s->compile_seconds / 2, took);
     drop(&pool->items[at]);
-    wfi_journal_note_several(&s->journal, count_compiling(pool, at, *begun) > 0);
+    wfi_journal_note_several(&s->journal, count_compiling(pool, at, pool->begun) > 0);
+    return true;
 }
 
-void wfi_search_compile(wfi_search *s, wfi_pool *pool, uint32_t at, uint32_t *begun)
+bool wfi_search_compile(wfi_search *s, wfi_pool *pool, uint32_t at)
 {
-    if (at < *begun || disturbs_no_times(s))
-        compile_beside(s, pool, at, begun);
-    else
-        *begun = at + compile_first(s, &pool->items[at], pool->count - at);
+    if (at < pool->begun || disturbs_no_times(s))
+        return compile_beside(s, pool, at);
+    pool->begun = at + compile_first(s, &pool->items[at], pool->count - at);
+    return true;
 }
 
-void wfi_search_compile_end(wfi_search *s, wfi_pool *pool, uint32_t begun)
+void wfi_search_compile_late(wfi_search *s, wfi_pool *pool, uint32_t late)
 {
-    for (uint32_t i = 0; i < begun; i++)
-        cancel(&pool->items[i]);
-    if (count_compiling(pool, 0, begun) > 0) /* no point is to blame for how long that takes */
-        wfi_search_report(s, "compiling", NULL);
-    for (uint32_t i = 0; i < begun; i++)
+    for (uint32_t i = late; i < pool->begun && !disturbs_no_times(s); i++)
         wait_for(&pool->items[i]);
+    wfi_journal_note_several(&s->journal, count_compiling(pool, late, pool->begun) > 0);
+}
+
+void wfi_search_compile_end(wfi_search *s, wfi_pool *pool)
+{
+    for (uint32_t i = 0; i < pool->begun; i++)
+        cancel(&pool->items[i]);
+    if (count_compiling(pool, 0, pool->begun) > 0) /* no point is to blame for how long it takes */
+        wfi_search_report(s, "compiling", NULL);
+    for (uint32_t i = 0; i < pool->begun; i++)
+        wait_for(&pool->items[i]);
+    pool->begun = 0;
     wfi_journal_note_several(&s->journal, false);
 }

@@ -84,8 +84,10 @@ bool wfi_search_measure(wfi_search *s, wfi_candidate *candidate, uint32_t rung)
         s->cancelled = true;
         return false;
     }
-    if (!wfi_entry_is_tried(&s->entry, candidate->hash))
+    if (!wfi_entry_is_tried(&s->entry, candidate->hash)) {
         (*(candidate->spills ? &s->result->spilling : &s->result->measured))++;
+        s->drawn += candidate->wide;
+    }
     wfi_entry_add_tried(&s->entry, candidate->hash);
     if (rung == 0 && (candidate->spills || (result == WF_SUCCESS && right)))
         wfi_learned_add(s->learned, &candidate->point, candidate->spills ? 0 : candidate->seconds);
@@ -138,12 +140,21 @@ static void note_leader(wfi_search *s, const wfi_candidate *candidate)
         *leader = *candidate;
 }
 
+static void note_incumbent(wfi_search *s, const wfi_candidate *candidate)
+{
+    if (candidate->hash != s->incumbent.hash || !candidate->verified)
+        return;
+    s->incumbent.verified = true;
+    s->incumbent.seconds = candidate->seconds;
+}
+
 /* Measures the candidate; false: it is out of the race. */
 static bool stays(wfi_search *s, wfi_candidate *candidate, uint32_t rung)
 {
     wfi_search_settle(s);
     if (!wfi_search_measure(s, candidate, rung))
         return false;
+    note_incumbent(s, candidate);
     note_leader(s, candidate);
     join_elite(s, candidate);
     if (wfi_host_seconds() - s->kept_at > KEEP_SECONDS)
@@ -151,22 +162,34 @@ static bool stays(wfi_search *s, wfi_candidate *candidate, uint32_t rung)
     return candidate->verified && candidate->seconds < s->elite[0].seconds * wfi_search_margin(s);
 }
 
+/* Measures each once, as long as the search goes on, and returns how many stay in the race: they
+ * come first then. Those from *late on were not measured, and are late where any were begun. */
+static uint32_t measure_once(wfi_search *s, wfi_pool *pool, uint32_t *late)
+{
+    uint32_t left = 0, at = 0;
+    for (; at < pool->count && wfi_search_goes_on(s) && wfi_search_compile(s, pool, at); at++)
+        if (stays(s, &pool->items[at], 0))
+            pool->items[left++] = pool->items[at];
+    if (at == pool->count || !wfi_search_goes_on(s))
+        wfi_search_compile_end(s, pool);
+    *late = at;
+    return left;
+}
+
 void wfi_search_halve(wfi_search *s, wfi_pool *pool)
 {
-    uint32_t count = pool->count, begun = 0;
-    for (uint32_t rung = 0; rung < RUNGS && count > 0 && wfi_search_goes_on(s); rung++) {
-        uint32_t left = 0;
+    uint32_t late, left = measure_once(s, pool, &late);
+    for (uint32_t rung = 1; rung < RUNGS && left > 1; rung++) {
+        qsort(pool->items, left, sizeof *pool->items, compare);
+        const uint32_t count = left / 2;
+        left = 0;
         for (uint32_t i = 0; i < count && wfi_search_goes_on(s); i++) {
-            if (rung == 0)
-                wfi_search_compile(s, pool, i, &begun);
+            wfi_search_compile_late(s, pool, late);
             if (stays(s, &pool->items[i], rung))
                 pool->items[left++] = pool->items[i];
         }
-        if (rung == 0)
-            wfi_search_compile_end(s, pool, begun);
-        qsort(pool->items, left, sizeof *pool->items, compare);
-        count = left / 2;
-        if (rung + 1 < RUNGS && left == 1)
-            break;
     }
+    pool->count = pool->begun = pool->begun > 0 ? pool->count - late : 0;
+    if (pool->count > 0)
+        memmove(pool->items, pool->items + late, pool->count * sizeof *pool->items);
 }

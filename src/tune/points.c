@@ -466,7 +466,8 @@ static void add_wide(wfi_search *s, uint32_t most, wfi_pool *pool)
         if (draw_point(s, family->variants[i], &point))
             add_new(s, &point, pool);
     }
-    s->wide = pool->count - begin;
+    for (uint32_t i = begin; i < pool->count; i++)
+        pool->items[i].wide = true;
 }
 
 static void add_near(wfi_search *s, const wfi_candidate *centres, uint32_t count, uint32_t most,
@@ -484,18 +485,18 @@ void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *
     /* As long as no point works, it looks around the point where the search began. */
     const wfi_candidate *centres = s->elite_count ? s->elite : &s->incumbent;
     const uint32_t count = s->elite_count ? s->elite_count : 1, eighth = most / 8 ? most / 8 : 1;
+    const uint32_t until = pool->count + most;
     const bool wide = wfi_tune_profile_of(&s->device->caps)->wide_draws > 0,
                refined = s->refined && wide;
-    s->wide = 0;
     wfi_learned_fit(s->learned);
-    add_waiting(s, later, most / 4, pool);
+    add_waiting(s, later, pool->count + most / 4, pool);
     if (wide)
         add_wide(s, refined ? most / 2 : most / 4, pool);
-    for (uint32_t c = 0; !refined && c < count && pool->count + 2 * eighth < most; c++)
-        add_around(s, &centres[c].point, most - 2 * eighth, pool);
+    for (uint32_t c = 0; !refined && c < count && pool->count + 2 * eighth < until; c++)
+        add_around(s, &centres[c].point, until - 2 * eighth, pool);
     if (!refined && s->elite_count)
         add_around_leaders(s, pool->count + eighth, pool);
-    add_near(s, centres, count, most, pool); /* what is left */
+    add_near(s, centres, count, until, pool); /* what is left */
 }
 
 /* Steps through the values like an odometer; false after the last. Those that are held stay. */

@@ -113,15 +113,6 @@ static wf_result begin(wfi_search *s)
     return WF_SUCCESS;
 }
 
-static void note_incumbent(wfi_search *s, const wfi_pool *pool)
-{
-    for (uint32_t i = 0; i < pool->count; i++)
-        if (pool->items[i].hash == s->incumbent.hash && pool->items[i].verified) {
-            s->incumbent.verified = true;
-            s->incumbent.seconds = pool->items[i].seconds;
-        }
-}
-
 static uint32_t count_tried(const wfi_search *s)
 {
     return s->result->measured + s->result->wrong + s->result->spilling;
@@ -141,10 +132,10 @@ static uint32_t generation(const wfi_search *s)
 static void start_walk(wfi_search *s, wfi_pool *pool, wfi_pool *later)
 {
     s->acquitted = false;
+    wfi_search_compile_end(s, pool);
     s->waited = pool->count = later->count = 0;
     wfi_points_start(s, pool, later);
     wfi_search_halve(s, pool);
-    note_incumbent(s, pool);
 }
 
 /* Whether so many points drawn from the whole space were slower that better ones are rare. */
@@ -164,7 +155,6 @@ static void walk_around(wfi_search *s)
             continue;
         }
         const double before = s->elite_count ? s->elite[0].seconds : INFINITY;
-        pool.count = 0;
         wfi_points_around(s, generation(s), &later, &pool);
         if (pool.count == 0 && s->elite_count == 0 && s->entry.bad_count > 0 &&
             !s->tries_suspects) {
@@ -172,17 +162,19 @@ static void walk_around(wfi_search *s)
             start_walk(s, &pool, &later);
             continue;
         }
-        if (s->waited == later.count && (pool.count == 0 || (patience == 0 && drew_enough(s)))) {
+        if (s->waited == later.count && patience == 0 && drew_enough(s))
+            pool.count = pool.begun; /* only what is late is left to be measured */
+        if (s->waited == later.count && pool.count == 0) {
             s->entry.finished = true;
             break;
         }
-        const uint32_t tried = count_tried(s), listed = pool.count;
         wfi_search_halve(s, &pool);
         const bool better = s->elite_count && s->elite[0].seconds < before * BETTER;
         patience = better ? PATIENCE : patience ? patience - 1 : 0;
         s->refined = patience == 0;
-        s->drawn = better ? 0 : count_tried(s) - tried >= listed ? s->drawn + s->wide : s->drawn;
+        s->drawn = better ? 0 : s->drawn;
     }
+    wfi_search_compile_end(s, &pool);
     wfi_pool_free(&pool);
     wfi_pool_free(&later);
 }
@@ -202,7 +194,6 @@ static void walk_all(wfi_search *s)
         const uint32_t count = pool.count - done < GENERATION ? pool.count - done : GENERATION;
         slice = (wfi_pool){.count = count, .room = count, .items = pool.items + done};
         wfi_search_halve(s, &slice);
-        note_incumbent(s, &slice);
         done += count;
         s->fraction = (double)done / pool.count;
     }

@@ -15,6 +15,7 @@ typedef struct wfi_candidate {
     wfi_named_point named;
     uint64_t hash;
     bool verified;
+    bool wide;      /* drawn from the whole space */
     bool spills;    /* left untimed for it */
     double seconds; /* median of one execution; 0: not measured */
     double spread;
@@ -27,6 +28,7 @@ typedef struct wfi_candidate {
 /* A list in which no point stands twice. */
 typedef struct wfi_pool {
     uint32_t count, room;
+    uint32_t begun; /* of its items, the first: their kernels were begun */
     wfi_candidate *items;
 } wfi_pool;
 
@@ -43,10 +45,9 @@ typedef struct wfi_search {
     uint32_t elite_count;
     wfi_candidate *leaders; /* the fastest looked at of each variant; seconds 0: none yet */
     wfi_learned *learned;
-    uint32_t waited;       /* how many of those for later have been tried */
-    uint32_t wide;         /* of the generation: points drawn from the whole space */
-    uint32_t drawn;        /* such points since the last better one was found */
-    bool refined;          /* no neighbour of the elite is better: only those are left */
+    uint32_t waited; /* how many of those for later have been tried */
+    uint32_t drawn;  /* points of the whole space, tried since the last better one was found */
+    bool refined;    /* no neighbour of the elite is better: those and points near it are left */
     uint32_t next_variant; /* whose best the next generation looks around first */
     uint64_t random;
     double begun, measure_until, decide_until, kept_at;
@@ -77,13 +78,16 @@ void wfi_search_keep(wfi_search *s);
 
 /* compile_ahead.c: compiles the kernels of candidates as the caller's jobs, so that opening their
  * plans finds them, and sees to it that none is being compiled for pool->items[at], which is
- * measured next. Those before it have been, and those from *begun on have not been looked at.
+ * measured next. Those before it have been, and those from pool->begun on have not been looked at.
  * Where compiling disturbs no times the kernels of others may still compile, and the one that is
- * compiled first comes first. */
-void wfi_search_compile(wfi_search *s, wfi_pool *pool, uint32_t at, uint32_t *begun);
+ * compiled first comes first. False: those from `at` on are late, a few whose kernels all still
+ * compile; they had better be measured with the next generation. */
+bool wfi_search_compile(wfi_search *s, wfi_pool *pool, uint32_t at);
+/* Before a point is measured for longer: the kernels of those from `late` on may still compile. */
+void wfi_search_compile_late(wfi_search *s, wfi_pool *pool, uint32_t late);
 /* Once no more of them are measured: gives up what is not compiled, and waits for what is being
  * compiled. */
-void wfi_search_compile_end(wfi_search *s, wfi_pool *pool, uint32_t begun);
+void wfi_search_compile_end(wfi_search *s, wfi_pool *pool);
 
 /* sample.c: the time of one execution, from samples whose number doubles with each rung; a point
  * far behind the best is looked at once. */
@@ -99,7 +103,8 @@ double wfi_search_margin(const wfi_search *s);
 /* measure.c: tries the candidate for a time that doubles with each rung, and verifies it where that
  * makes it one of the best. False: it is of no use. */
 bool wfi_search_measure(wfi_search *s, wfi_candidate *candidate, uint32_t rung);
-/* Measures all of them, then the better half longer, and so on; the best join the elite. */
+/* Measures all of them, then the better half longer, and so on; the best join the elite. Those that
+ * are late stay in the pool. */
 void wfi_search_halve(wfi_search *s, wfi_pool *pool);
 
 /* decide.c: the interleaved re-run of the elite and the incumbent; fills s->result. */
@@ -116,8 +121,9 @@ void wfi_pool_free(wfi_pool *pool);
 bool wfi_points_first(const wfi_search *s, wfi_point *out);
 /* Lists the points where the search begins, and those of which a few are tried a generation. */
 void wfi_points_start(wfi_search *s, wfi_pool *pool, wfi_pool *later);
-/* Lists up to `most` points not tried yet: some of `later`, points drawn from the whole space
- * (s->wide of them), then points that differ from the elite in one value, then in two or three. */
+/* Adds up to `most` points not tried yet: some of `later`, points drawn from the whole space, then
+ * points that differ from the elite in one value, then in two or three; once the search is refined,
+ * none of the first, and more of the others. */
 void wfi_points_around(wfi_search *s, uint32_t most, wfi_pool *later, wfi_pool *pool);
 /* All legal points in random order, or `most` drawn from them; returns how many there are. */
 uint64_t wfi_points_all(wfi_search *s, uint32_t most, wfi_pool *pool);

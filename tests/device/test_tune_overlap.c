@@ -22,22 +22,35 @@
 #define GENERATION 16     /* of a search of all points */
 #define MOST_WAIT 60.0    /* seconds, after which a search that should go on does not */
 #define SLOW_SECONDS 0.02 /* of a compiler that is slow to begin with */
+#define IDLE_SECONDS 2    /* longer than a point takes */
 #define HELD 2            /* the job whose compiler is held back */
+#define HELD_LATER 8      /* likewise, behind the few points that a search begins with */
 
 /* Where a process ends. */
-typedef enum ending { NOWHERE, WHILE_OTHERS_COMPILE, WHERE_NONE_COMPILES, IN_A_COMPILER } ending;
+typedef enum ending {
+    NOWHERE,
+    WHILE_OTHERS_COMPILE,
+    WHERE_NONE_COMPILES,
+    IN_A_COMPILER,
+    /* Where a point is timed for longer, and the held job */
+    WHILE_LATE_ONES_COMPILE, /* still compiles, */
+    ONCE_LATE_ONES_COMPILED, /* or no longer does. */
+} ending;
 
 /* What a search is given, and what is seen of it. Jobs are counted as they are submitted. */
 typedef struct watch {
     int held;       /* the job that does not compile before it is released; 0: none */
     int release_at; /* reports of points, by which it is; 0: a while after the search was ended */
     int stop_after; /* reports of points, by which it is told to end; 0: it is not */
-    double slow;    /* seconds by which each job compiles later */
+    int release_after; /* likewise points that came */
+    int stop_again;    /* likewise of points that came again behind the job held later */
+    double slow;       /* seconds by which each job compiles later */
     ending ends;
     atomic_int submitted, running;  /* jobs */
     atomic_int compiling, compiled; /* of these, in the driver */
     atomic_int most_compiling;
-    atomic_bool released, waits_too_long;
+    atomic_bool released, waits_too_long, ended;
+    atomic_int reports;      /* of any kind */
     bool release_by_another; /* the held job, by the end of another */
     double submitted_at;     /* the last one */
     int most_ahead;          /* jobs that had compiled beyond the points that came */
@@ -45,9 +58,14 @@ typedef struct watch {
     atomic_int tried;        /* reports of points */
     int beside;              /* those of them while a job compiled, */
     int beside_later;        /* and all but the first */
-    int early; /* points that came again before others of their generation came at all */
-    int told;  /* reports of compiling */
-    int count; /* points that came */
+    int early;        /* points that came again before others of their generation came at all */
+    int again;        /* points that came again since the job was submitted that is held later */
+    int beside_again; /* those of them, but for the first, while a job compiled */
+    _Atomic(VkPipeline) held_kernel; /* of the held job; NULL: it is not compiled */
+    int held_ran_at;                 /* points that had come when it ran first; 0: it did not */
+    bool decides_beside;             /* a job compiled when the search came to decide */
+    int told;                        /* reports of compiling */
+    int count;                       /* points that came */
     char points[MOST_POINTS][256];
     char first[256], last[256];
 } watch;
@@ -71,7 +89,9 @@ static void pause_for(double seconds)
 
 static struct {
     PFN_vkCreateComputePipelines create;
+    PFN_vkCmdBindPipeline bind;
     PFN_vkCmdDispatch dispatch;
+    PFN_vkGetQueryPoolResults query;
 } real;
 
 static void hold(void)
@@ -103,11 +123,21 @@ static VKAPI_ATTR VkResult VKAPI_CALL create(VkDevice device, VkPipelineCache ca
     if (own_job == seen->held)
         hold();
     const VkResult result = real.create(device, cache, count, infos, allocator, pipelines);
+    if (own_job == seen->held)
+        atomic_store(&seen->held_kernel, pipelines[0]);
     atomic_fetch_add(&seen->compiled, 1);
     atomic_fetch_sub(&seen->compiling, 1);
     if (seen->release_by_another)
         atomic_store(&seen->released, true);
     return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer commands, VkPipelineBindPoint point,
+                                       VkPipeline pipeline)
+{
+    if (seen->held_ran_at == 0 && pipeline == atomic_load(&seen->held_kernel))
+        seen->held_ran_at = seen->count;
+    real.bind(commands, point, pipeline);
 }
 
 static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x, uint32_t y,
@@ -116,6 +146,10 @@ static VKAPI_ATTR void VKAPI_CALL dispatch(VkCommandBuffer commands, uint32_t x,
     if (seen->ends == WHILE_OTHERS_COMPILE && seen->tried == 2 && atomic_load(&seen->compiling))
         _exit(7);
     if (seen->ends == WHERE_NONE_COMPILES && seen->tried > seen->count)
+        _exit(7);
+    if (seen->ends == WHILE_LATE_ONES_COMPILE && seen->again == 1)
+        _exit(7);
+    if (seen->ends == ONCE_LATE_ONES_COMPILED && seen->again == 2)
         _exit(7);
     real.dispatch(commands, x, y, z);
 }
@@ -130,12 +164,26 @@ static VKAPI_ATTR VkResult VKAPI_CALL stand_still(VkDevice device, VkQueryPool p
     return VK_SUCCESS;
 }
 
+/* One that does so once points come again. */
+static VKAPI_ATTR VkResult VKAPI_CALL stand_still_later(VkDevice device, VkQueryPool pool,
+                                                        uint32_t first, uint32_t count,
+                                                        size_t bytes, void *data,
+                                                        VkDeviceSize stride,
+                                                        VkQueryResultFlags flags)
+{
+    return (seen->again > 0 ? stand_still : real.query)(device, pool, first, count, bytes, data,
+                                                        stride, flags);
+}
+
 static wf_device *open_device(uint32_t type)
 {
     wf_device *device = test_tuning_device();
     real.create = device->fn.vkCreateComputePipelines;
+    real.bind = device->fn.vkCmdBindPipeline;
     real.dispatch = device->fn.vkCmdDispatch;
+    real.query = device->fn.vkGetQueryPoolResults;
     device->fn.vkCreateComputePipelines = create;
+    device->fn.vkCmdBindPipeline = bind;
     device->fn.vkCmdDispatch = dispatch;
     device->caps.device_type = type;
     return device;
@@ -248,23 +296,42 @@ static void note_point(const wf_tune_progress *progress)
     seen->tried++;
     snprintf(seen->tried == 1 ? seen->first : seen->last, sizeof seen->last, "%s",
              progress->trying);
-    if (!is_new(progress->trying))
+    if (!is_new(progress->trying)) {
         seen->early += seen->count % GENERATION != 0 && seen->count != (int)progress->measured;
-    else if (seen->count < MOST_POINTS)
+        seen->again += atomic_load(&seen->submitted) >= HELD_LATER;
+        seen->beside_again += seen->again > 1 && compiling > 0;
+    } else if (seen->count < MOST_POINTS)
         memcpy(seen->points[seen->count++], progress->trying, sizeof seen->points[0]);
+}
+
+static void release_held(void)
+{
+    if ((seen->release_at && seen->tried == seen->release_at) ||
+        (seen->release_after && seen->count == seen->release_after))
+        atomic_store(&seen->released, true);
+    if (seen->ends == ONCE_LATE_ONES_COMPILED && seen->again == 1) {
+        atomic_store(&seen->released, true);
+        while (atomic_load(&seen->running))
+            pause_for(1e-3);
+    }
 }
 
 /* A search is told to end when all points have been measured, if not before. */
 static bool note_progress(void *user, const wf_tune_progress *progress)
 {
     (void)user;
+    atomic_fetch_add(&seen->reports, 1);
     seen->told += strcmp(progress->stage, "compiling") == 0;
+    if (strcmp(progress->stage, "deciding") == 0)
+        seen->decides_beside = atomic_load(&seen->compiling) > 0;
     if (strcmp(progress->stage, "measuring") != 0)
         return strcmp(progress->stage, "deciding") != 0;
     note_point(progress);
-    if (seen->release_at && seen->tried == seen->release_at)
-        atomic_store(&seen->released, true);
-    return seen->tried != seen->stop_after;
+    release_held();
+    const bool ends =
+        seen->tried == seen->stop_after || (seen->stop_again && seen->again == seen->stop_again);
+    atomic_store(&seen->ended, ends);
+    return !ends;
 }
 
 static const wf_matmul_params product = {.size = sizeof product, .m = 33, .n = 20, .k = 17};
@@ -388,7 +455,7 @@ static void nothing_compiles_where_it_would_disturb(void **state)
 static void *release_later(void *unused)
 {
     (void)unused;
-    while (seen->tried < seen->stop_after)
+    while (!atomic_load(&seen->ended))
         pause_for(1e-3);
     sleep(1);
     atomic_store(&seen->released, true);
@@ -422,6 +489,143 @@ static void a_cancelled_search_drops_what_waits(void **state)
     assert_int_equal(atomic_load(&seen->compiled), HELD);
     atomic_store(&ends, true);
     pthread_join(worker, NULL);
+    pthread_join(later, NULL);
+}
+
+/* A search of one variant, but not of all of its points at once. */
+static wf_tune_params search_in_generations(void)
+{
+    wf_tune_params params = search_of(&threads);
+    params.within = &naive;
+    return params;
+}
+
+/* One kernel does not come out of the compiler before there were as many points as in several
+ * generations. */
+static void late_kernels_come_with_a_later_generation(void **state)
+{
+    (void)state;
+    memset(seen, 0, sizeof *seen);
+    seen->held = HELD_LATER;
+    seen->release_after = 2 * GENERATION + HELD_LATER;
+    wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+    const wf_tune_params params = search_in_generations();
+    wf_tune_result result = {.size = sizeof result};
+    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CANCELLED);
+    assert_false(atomic_load(&seen->waits_too_long));
+    assert_true(seen->held_ran_at > seen->release_after);
+    assert_int_equal(result.measured, seen->count);
+    assert_int_equal(result.wrong, 0);
+    assert_true(result.finished && !seen->decides_beside);
+    close_device(device);
+}
+
+/* Releases the held job when a search has had nothing to tell for so long that it must wait. */
+static void *release_once_idle(void *unused)
+{
+    (void)unused;
+    for (int before = -1; atomic_load(&seen->reports) != before || before == 0;) {
+        before = atomic_load(&seen->reports);
+        sleep(IDLE_SECONDS);
+    }
+    atomic_store(&seen->released, true);
+    return NULL;
+}
+
+/* A search that has nothing else to measure waits for such a kernel, and measures its point. */
+static void late_kernels_are_waited_for_at_last(void **state)
+{
+    (void)state;
+    pthread_t later;
+    memset(seen, 0, sizeof *seen);
+    seen->held = HELD_LATER;
+    wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+    assert_int_equal(pthread_create(&later, NULL, release_once_idle, NULL), 0);
+    const wf_tune_params params = search_in_generations();
+    wf_tune_result result = {.size = sizeof result};
+    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CANCELLED);
+    pthread_join(later, NULL);
+    assert_false(atomic_load(&seen->waits_too_long));
+    assert_true(seen->again > 0 && seen->held_ran_at > 0);
+    assert_int_equal(result.measured, seen->count);
+    assert_true(result.finished);
+    close_device(device);
+}
+
+/* So does each generation of a search of all points, which come in no other. */
+static void late_kernels_of_all_points_are_waited_for(void **state)
+{
+    (void)state;
+    pthread_t later;
+    memset(seen, 0, sizeof *seen);
+    seen->held = HELD_LATER;
+    wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+    assert_int_equal(pthread_create(&later, NULL, release_once_idle, NULL), 0);
+    search_all(device, &threads);
+    pthread_join(later, NULL);
+    assert_false(atomic_load(&seen->waits_too_long));
+    close_device(device);
+}
+
+/* One whose time is over waits, too, before the best points run in turn. */
+static void no_kernel_compiles_while_the_best_run_in_turn(void **state)
+{
+    (void)state;
+    pthread_t later;
+    memset(seen, 0, sizeof *seen);
+    seen->held = HELD_LATER;
+    wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+    assert_int_equal(pthread_create(&later, NULL, release_once_idle, NULL), 0);
+    wf_tune_params params = search_in_generations();
+    params.budget_seconds = 5;
+    wf_tune_result result = {.size = sizeof result};
+    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CANCELLED);
+    assert_true(atomic_load(&seen->released));
+    assert_true(atomic_load(&seen->submitted) >= HELD_LATER);
+    assert_false(seen->decides_beside);
+    assert_false(result.finished);
+    close_device(device);
+    pthread_join(later, NULL);
+}
+
+/* So does one that is told to end while points are timed for longer. */
+static void a_cancelled_search_waits_for_late_kernels(void **state)
+{
+    (void)state;
+    pthread_t later;
+    memset(seen, 0, sizeof *seen);
+    seen->held = HELD_LATER;
+    seen->stop_again = 1;
+    wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+    assert_int_equal(pthread_create(&later, NULL, release_later, NULL), 0);
+    const wf_tune_params params = search_in_generations();
+    wf_tune_result result = {.size = sizeof result};
+    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CANCELLED);
+    assert_true(atomic_load(&seen->released));
+    assert_false(atomic_load(&seen->waits_too_long));
+    assert_int_equal(seen->again, 1);
+    assert_int_equal(seen->held_ran_at, 0);
+    close_device(device);
+    pthread_join(later, NULL);
+}
+
+/* Nor does one compile any more where the clock turns out to be the host's meanwhile. */
+static void late_kernels_are_waited_for_where_they_disturb(void **state)
+{
+    (void)state;
+    pthread_t later;
+    memset(seen, 0, sizeof *seen);
+    seen->held = HELD_LATER;
+    seen->stop_again = 3;
+    wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+    device->fn.vkGetQueryPoolResults = stand_still_later;
+    assert_int_equal(pthread_create(&later, NULL, release_once_idle, NULL), 0);
+    const wf_tune_params params = search_in_generations();
+    wf_tune_result result = {.size = sizeof result};
+    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CANCELLED);
+    assert_true(atomic_load(&seen->released));
+    assert_int_equal(seen->beside_again, 0);
+    close_device(device);
     pthread_join(later, NULL);
 }
 
@@ -466,12 +670,13 @@ static void lose_process(ending ends)
 {
     memset(seen, 0, sizeof *seen);
     seen->ends = ends;
-    seen->held = ends == WHILE_OTHERS_COMPILE ? HELD : 0;
+    const bool late = ends == WHILE_LATE_ONES_COMPILE || ends == ONCE_LATE_ONES_COMPILED;
+    seen->held = late ? HELD_LATER : ends == WHILE_OTHERS_COMPILE ? HELD : 0;
     seen->slow = ends == IN_A_COMPILER ? SLOW_SECONDS : 0;
     const pid_t child = fork();
     if (child == 0) {
         wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
-        const wf_tune_params params = search_of(&threads);
+        const wf_tune_params params = late ? search_in_generations() : search_of(&threads);
         wf_tune_result result = {.size = sizeof result};
         wf_tune(device, &params, &result);
         _exit(1);
@@ -539,6 +744,30 @@ static void a_lost_process_blames_no_more(void **state)
     assert_journal(true, NULL);
 }
 
+/* By a search that ends. */
+static void empty_journal(void)
+{
+    memset(seen, 0, sizeof *seen);
+    seen->stop_after = 1;
+    wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+    const wf_tune_params params = search_in_generations();
+    wf_tune_result result = {.size = sizeof result};
+    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CANCELLED);
+    close_device(device);
+}
+
+/* What compiles while points are timed for longer may be to blame as well, as long as it does. */
+static void a_lost_process_blames_late_compilers(void **state)
+{
+    (void)state;
+    lose_process(WHILE_LATE_ONES_COMPILE);
+    assert_journal(true, seen->last);
+    empty_journal();
+    lose_process(ONCE_LATE_ONES_COMPILED);
+    assert_journal(false, seen->last);
+    empty_journal();
+}
+
 static int setup(void **state)
 {
     seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -558,9 +787,16 @@ int main(void)
         cmocka_unit_test(the_choice_before_comes_first),
         cmocka_unit_test(nothing_compiles_where_it_would_disturb),
         cmocka_unit_test(a_cancelled_search_drops_what_waits),
+        cmocka_unit_test(late_kernels_come_with_a_later_generation),
+        cmocka_unit_test(late_kernels_are_waited_for_at_last),
+        cmocka_unit_test(late_kernels_of_all_points_are_waited_for),
+        cmocka_unit_test(no_kernel_compiles_while_the_best_run_in_turn),
+        cmocka_unit_test(a_cancelled_search_waits_for_late_kernels),
+        cmocka_unit_test(late_kernels_are_waited_for_where_they_disturb),
         cmocka_unit_test(jobs_may_run_in_the_call),
         cmocka_unit_test(no_kernel_is_begun_too_late),
         cmocka_unit_test(a_lost_process_blames_point_and_compilers),
+        cmocka_unit_test(a_lost_process_blames_late_compilers),
         cmocka_unit_test(a_lost_process_blames_no_more),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -106,6 +106,7 @@ static void time_pool(planted *p, wfi_pool *pool, uint32_t points)
             continue;
         wfi_entry_add_tried(&s->entry, c->hash);
         s->result->measured++;
+        s->drawn += c->wide;
         c->verified = true;
         c->seconds = time_of(p, c);
         wfi_learned_add(s->learned, &c->point, c->seconds);
@@ -198,7 +199,7 @@ static double search(uint64_t problem, uint64_t seed, uint32_t most, bool ends)
         const bool better = s->elite[0].seconds < before * 0.99;
         patience = better ? PATIENCE : patience ? patience - 1 : 0;
         s->refined = patience == 0;
-        s->drawn = better ? 0 : s->drawn + s->wide;
+        s->drawn = better ? 0 : s->drawn;
     }
     const double best = s->elite[0].seconds;
     wfi_pool_free(&pool);
@@ -240,9 +241,11 @@ static void the_model_orders_points(void **state)
         wfi_points_around(&p.s, GENERATION, &later, &pool);
         const wfi_point *best = &p.s.elite[0].point;
         double last = 0;
-        for (uint32_t i = p.s.wide; i < pool.count; i++) {
+        for (uint32_t i = 0; i < pool.count; i++) {
             const wfi_point *point = &pool.items[i].point;
             const uint32_t changed = changes(point, best);
+            if (pool.items[i].wide)
+                continue;
             if (i < NEIGHBOURS_END && changed == 1) {
                 assert_true(expected(point) >= last);
                 last = expected(point);
