@@ -23,6 +23,8 @@
 #define SETTLE_SECONDS 2.0          /* between two looks at the clock; of a short search: */
 #define SETTLE_SAMPLE_FRACTION 0.05 /* of its time */
 #define SETTLE_FRACTION 20          /* times what such a look takes must lie between two */
+#define LOOK_RUNS 8   /* that a look takes at most, but where it waits for the clock */
+#define LONG_IDLE 0.1 /* seconds; an H200 that idled for 0.3 between runs let its clock fall */
 #define DRIFT 0.03
 #define RECOVER_SECONDS 0.5 /* of work that a clock which fell is given to rise again */
 
@@ -138,37 +140,50 @@ wf_result wfi_search_sample(wfi_search *s, wfi_runner *runner, uint32_t rung,
 /* ------------------------------------------------------------------------------------ the clock */
 
 /* The time that the best point takes now over the time that it took before; 0: not known. A
- * clock that fell is given time to rise. */
+ * clock that fell is given time to rise; that it did not hold is not forgotten. */
 static double drift_of(wfi_search *s, wfi_runner *runner)
 {
     wfi_candidate now = s->elite[0];
     const double until = wfi_host_seconds() + RECOVER_SECONDS;
+    bool fell = false;
     wf_result result = wfi_search_sample(s, runner, 0, &now);
     while (result == WF_SUCCESS && clock_moves(s) &&
-           now.seconds > s->elite[0].seconds * (1 + DRIFT) && wfi_host_seconds() < until)
+           now.seconds > s->elite[0].seconds * (1 + DRIFT) && wfi_host_seconds() < until) {
+        fell = true;
         result = wfi_search_sample(s, runner, 0, &now);
+    }
+    if (fell || fabs(now.seconds / s->elite[0].seconds - 1) > DRIFT) {
+        s->steady = 0;
+        s->steady_idle = 0;
+    }
     if (result == WF_ERROR_CANCELLED)
         s->cancelled = true;
     return result == WF_SUCCESS ? now.seconds / s->elite[0].seconds : 0;
 }
 
-void wfi_search_settle(wfi_search *s)
+/* Whether the best point's time is to be taken now: from time to time, and where the device idled
+ * for long, as while the host checked a large result. It then runs for so little of the time that
+ * the clock would stay down for many points. */
+static bool is_due(const wfi_search *s, double now)
 {
-    const double begun = wfi_host_seconds(), since = begun - s->settled_at;
+    const double since = now - s->settled_at, idle = now - s->ran_at;
     const double every =
         fmin(SETTLE_SECONDS, (s->decide_until - s->begun) * SETTLE_SAMPLE_FRACTION);
-    if (s->elite_count == 0)
-        return;
     const double least = fmax(s->settling, 2 * s->elite[0].seconds);
-    if (since < every || since < least * SETTLE_FRACTION)
+    return (since >= every && since >= least * SETTLE_FRACTION) ||
+           (clock_moves(s) && idle > LONG_IDLE && idle > LOOK_RUNS * s->elite[0].seconds);
+}
+
+void wfi_search_settle(wfi_search *s)
+{
+    const double begun = wfi_host_seconds();
+    if (s->elite_count == 0 || !is_due(s, begun))
         return;
     wf_constant constants[WF_MAX_PARAMETERS];
     const wf_tuning tuning = wfi_point_tuning(&s->elite[0].point, constants);
     wfi_runner runner;
     if (wfi_runner_open(&s->trial, &tuning, &runner) == WF_SUCCESS) {
         const double drift = drift_of(s, &runner);
-        if (fabs(drift - 1) > DRIFT)
-            s->steady = 0;
         for (uint32_t i = 0; i < s->elite_count && fabs(drift - 1) > DRIFT && drift > 0; i++)
             s->elite[i].seconds *= drift;
         wfi_runner_close(&runner);

@@ -284,6 +284,45 @@ static void a_clock_may_recover(void **state)
     close_search(o);
 }
 
+/* A clock that fell while the device idled for long is looked at before the next point, as is one
+ * that is said to hold. */
+static void a_long_idle_is_looked_into(void **state)
+{
+    (void)state;
+    for (int gpu = 0; gpu < 2; gpu++) {
+        opened *o = open_search(gpu);
+        o->search.settled_at = wfi_host_seconds() + 1000; /* no look is due for any other reason */
+        o->search.ran_at = wfi_host_seconds() + 10;       /* that no busy machine makes it long */
+        wfi_search_settle(&o->search);
+        assert_int_equal(fake.reads, 0);
+        fake.slow = 3;
+        fake.slow_reads = 8;
+        o->search.steady = 100;
+        o->search.steady_idle = 10;
+        o->search.ran_at = wfi_host_seconds() - 2;
+        wfi_search_settle(&o->search);
+        assert_int_equal(fake.reads > 8, gpu);
+        assert_times(o, 10, 12);
+        assert_int_equal(o->search.steady == 0, gpu);
+        assert_true(o->search.steady_idle == (gpu ? 0 : 10));
+        /* Also where the last look took long, since the clock had fallen, but not where runs take
+         * longer than the device idled. */
+        o->search.settled_at = wfi_host_seconds() + 1000;
+        o->search.settling = 100;
+        o->search.ran_at = wfi_host_seconds() - 2;
+        fake.reads = 0;
+        wfi_search_settle(&o->search);
+        assert_int_equal(fake.reads > 0, gpu);
+        o->search.settled_at = wfi_host_seconds() + 1000;
+        o->search.elite[0].seconds = 100;
+        o->search.ran_at = wfi_host_seconds() - 2;
+        fake.reads = 0;
+        wfi_search_settle(&o->search);
+        assert_int_equal(fake.reads, 0);
+        close_search(o);
+    }
+}
+
 /* What was measured, once and with a right result, is learned of. */
 static void measured_points_are_learned_of(void **state)
 {
@@ -415,6 +454,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_never_wins),
         cmocka_unit_test(times_follow_the_clock),
         cmocka_unit_test(a_clock_may_recover),
+        cmocka_unit_test(a_long_idle_is_looked_into),
         cmocka_unit_test(measured_points_are_learned_of),
         cmocka_unit_test(a_clock_that_holds_is_not_warmed),
         cmocka_unit_test(a_decision_outlasts_a_fall),

@@ -42,8 +42,8 @@ static wf_result describe(const wfi_log *log, const wf_problem *given, wfi_probl
     return result;
 }
 
-/* The pipelines of passes and of the single iterations that may remain. How the grid is cut does not
- * change them, so that one slab stands for all. */
+/* The pipelines of passes and of the single iterations that may remain. They do not depend on how
+ * the grid is cut, so that one slab stands for all. */
 static void list(wf_device *device, const wfi_point *point, const void *params,
                  wfi_pipeline_list *out)
 {
