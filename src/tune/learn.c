@@ -238,7 +238,7 @@ void wfi_learned_fit(wfi_learned *learned)
     }
 }
 
-/* ------------------------------------------------------------------------------------- new points */
+/* ----------------------------------------------------------------------------------- new points */
 
 uint32_t wfi_learned_count(const wfi_learned *learned, uint32_t variant)
 {

@@ -16,7 +16,7 @@
 #define KNOWN_POINTS 16 /* of a variant; then it may be behind by: */
 #define KNOWN_LEADING 1.5
 /* Legal points drawn for each that is tried, where times are expected of them: most are not legal.
- * Once no neighbour of the best is better, points of which more time is expected have their turn. */
+ * Once no neighbour of the best is better, points expected to be slower have their turn. */
 #define WIDE_CHOICE 1024
 #define REFINED_CHOICE 64
 #define TRIES_A_CHOICE 8
@@ -361,9 +361,8 @@ static void add_around_leaders(wfi_search *s, uint32_t most, wfi_pool *pool)
         add_around(s, &leader(s, (next_variant + i) % count)->point, most, pool);
 }
 
-/* The most promising of points that are drawn. Every other time what was learned says which that is,
- * and else the model alone: what was learned of the points around the best may be wrong of others.
- */
+/* The most promising of points that are drawn. Every other time what was learned says which that
+ * is, and else the model alone: what was learned around the best may be wrong elsewhere. */
 typedef struct draw {
     bool learned;
     uint32_t count; /* drawn so far */

@@ -76,8 +76,8 @@ static wfi_learned *learn_of(const wfi_variant *variant, uint32_t count)
     return learned;
 }
 
-/* Of the points that were not taken in, pairs that differ by `least` and that are expected the other
- * way round; learned NULL: by the model. */
+/* Of the points that were not taken in, pairs that differ by `least` and are expected the other way
+ * round; learned NULL: by the model. */
 static uint32_t inversions(const wfi_learned *learned, const wfi_variant *variant, uint32_t from,
                            double least)
 {
