@@ -400,6 +400,32 @@ static void points_are_timed_while_others_compile(void **state)
     close_device(device);
 }
 
+/* Where plans ask for several kernels, all of them are compiled ahead: of points that share a
+ * reduction the opening of the problem's plan is the only one that compiles. */
+static void all_kernels_of_a_plan_compile_ahead(void **state)
+{
+    (void)state;
+    static const wf_matmul_params row = {.size = sizeof row, .m = 1, .n = 40, .k = 600};
+    static const wf_constant split[] = {{"split_k", 2}, {"chunks", 1}, {"loads", 1}};
+    static const wf_tuning matvec = {.size = sizeof matvec,
+                                     .variant = "matvec",
+                                     .constants = split,
+                                     .constant_count = sizeof split / sizeof *split};
+    memset(seen, 0, sizeof *seen);
+    seen->stop_after = GENERATION;
+    wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+    wf_tune_params params = search_of(&threads);
+    params.matmul = &row;
+    params.within = &matvec;
+    params.exhaustive = true;
+    wf_tune_result result = {.size = sizeof result};
+    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CANCELLED);
+    assert_true(result.measured > GENERATION / 2);
+    assert_true(atomic_load(&seen->compiled) > (int)result.measured); /* reductions, too */
+    assert_in_range(seen->opened, 0, 1);
+    close_device(device);
+}
+
 /* What would have been chosen without the search is timed first, though others are compiled
  * before. */
 static void the_choice_before_comes_first(void **state)
@@ -784,6 +810,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_are_timed_while_others_compile),
+        cmocka_unit_test(all_kernels_of_a_plan_compile_ahead),
         cmocka_unit_test(the_choice_before_comes_first),
         cmocka_unit_test(nothing_compiles_where_it_would_disturb),
         cmocka_unit_test(a_cancelled_search_drops_what_waits),
