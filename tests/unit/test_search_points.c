@@ -263,6 +263,49 @@ static void the_model_orders_points(void **state)
     assert_true(exp(farther / far) < 1.1);
 }
 
+/* How many points of a variant are drawn from the whole space, of which so many points are known,
+ * the best of them 1.8 times as slow as the best of all. */
+static uint32_t drawn_of_variant(uint32_t known)
+{
+    enum { GENERATIONS = 12 };
+    static planted p;
+    wfi_pool pool = {0}, later = {0};
+    open_planted(&p, 1, 1);
+    wfi_points_start(&p.s, &pool, &later);
+    time_pool(&p, &pool, MOST_POINTS);
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    const wfi_candidate *best = &p.s.elite[0];
+    uint32_t other = 0, drawn = 0;
+    while (family->variants[other] == best->point.variant || p.s.leaders[other].seconds <= 0 ||
+           !family->variants[other]->expect)
+        other++;
+    wfi_learned_free(p.s.learned);
+    p.s.learned = wfi_learned_open(family);
+    p.s.leaders[other].seconds = 1.8 * best->seconds;
+    for (uint32_t i = 0; i < known; i++)
+        wfi_learned_add(p.s.learned, &p.s.leaders[other].point, 1.8 * best->seconds);
+    p.s.refined = true; /* half of a generation, then */
+    for (int n = 0; n < GENERATIONS; n++) {
+        pool.count = 0;
+        wfi_points_around(&p.s, GENERATION, &later, &pool);
+        for (uint32_t i = 0; i < pool.count; i++)
+            drawn += pool.items[i].wide && pool.items[i].point.variant == family->variants[other];
+    }
+    wfi_pool_free(&pool);
+    wfi_pool_free(&later);
+    close_planted(&p);
+    return drawn;
+}
+
+/* A variant whose best is half as slow again as the best of all is drawn no more once enough of its
+ * points are known. */
+static void variants_behind_are_drawn_no_more(void **state)
+{
+    (void)state;
+    assert_true(drawn_of_variant(15) > 0);
+    assert_int_equal(drawn_of_variant(16), 0);
+}
+
 static void searches_end_at_the_best(void **state)
 {
     (void)state;
@@ -319,6 +362,7 @@ int main(void)
         cmocka_unit_test(searches_end_at_the_best),
         cmocka_unit_test(what_was_timed_corrects_the_model),
         cmocka_unit_test(the_model_orders_points),
+        cmocka_unit_test(variants_behind_are_drawn_no_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,9 @@
 #include "core/params.h"
 
 #include "kernels/families.h"
-#include "plan/plan.h"
 #include "kernels/matmul/image.h"
 #include "kernels/matmul/pack.h"
+#include "plan/plan.h"
 #include "wfi_sources.h"
 
 #define CHECK_OPERATIONS 2e6 /* multiply-adds that elements drawn may cost on the host */

@@ -5,8 +5,8 @@
 
 #include "core/params.h"
 #include "kernels/families.h"
-#include "plan/plan.h"
 #include "kernels/stencil/stencil.h"
+#include "plan/plan.h"
 #include "wfi_sources.h"
 
 #define CHECK_CELLS 4000
