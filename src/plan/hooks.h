@@ -56,10 +56,10 @@ typedef struct wfi_family_hooks {
     /* After a variant has built the plan's steps, for each size again: adds what comes before and
      * behind them. NULL: nothing. */
     wf_result (*finish)(wf_plan *plan, const wfi_point *point, const void *params);
-    /* The following are of families that are searched. Lists the pipelines that a plan of the point
-     * asks for, as far as they are known before it is made. `params`: the public structure of the
-     * family; Himeno's: unused. */
-    void (*list)(wf_device *device, const wfi_point *point, const void *params,
+    /* The following are of families that are searched. Lists the pipelines that a plan of the
+     * choice asks for, as far as they are known before it is made. `params`: the public structure
+     * of the family; Himeno's: unused. */
+    void (*list)(wf_device *device, const wfi_choice *choice, const void *params,
                  wfi_pipeline_list *out);
     /* The following are of families whose search runs a plan on random inputs; NULL otherwise.
      * `params` is the same. */

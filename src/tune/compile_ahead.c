@@ -22,8 +22,9 @@
 static void begin(wfi_search *s, wfi_candidate *candidate)
 {
     wfi_pipeline_list list = {0};
-    wfi_family_get(candidate->point.problem->family)
-        ->hooks->list(s->device, &candidate->point, s->trial.own, &list);
+    const wfi_choice choice = {.point = candidate->point,
+                               .family = wfi_family_get(candidate->point.problem->family)};
+    choice.family->hooks->list(s->device, &choice, s->trial.own, &list);
     for (uint32_t i = 0; i < list.count; i++)
         if (wfi_compile_start(s->device, s->params->jobs, &list.items[i],
                               &candidate->compiles[candidate->compile_count]) == WF_SUCCESS)

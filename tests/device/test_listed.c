@@ -75,7 +75,8 @@ static void check_point(void *user, const wfi_point *point)
     assert_null(w->device->pipelines);
     const wfi_object *before = w->device->objects;
     created = 0;
-    wfi_family_get(point->problem->family)->hooks->list(w->device, point, w->trial->own, &list);
+    const wfi_choice choice = {.point = *point, .family = wfi_family_get(point->problem->family)};
+    choice.family->hooks->list(w->device, &choice, w->trial->own, &list);
     assert_int_equal(created, 0);
     assert_ptr_equal(w->device->objects, before);
     assert_int_equal(wfi_runner_open(w->trial, &tuning, &runner), WF_SUCCESS);
@@ -101,7 +102,17 @@ static bool is_small(const wfi_point *point)
     return point->problem->family != WF_FAMILY_MATMUL || m * n <= MOST_VALUES;
 }
 
-/* All variants of the problem's family. */
+static bool is_split(const wfi_point *point)
+{
+    return is_small(point) && wfi_point_value(point, MATMUL_ID_SPLIT_K, 1) > 1;
+}
+
+static bool is_shared(const wfi_point *point)
+{
+    return is_small(point) && wfi_point_value(point, MATMUL_ID_STREAM_K, 0) > 0;
+}
+
+/* All variants of the problem's family; of `vector` also points by split-K and by stream-K. */
 static walk walk_all(wf_device *device, const wf_tune_params *params)
 {
     wfi_trial trial;
@@ -112,6 +123,10 @@ static walk walk_all(wf_device *device, const wf_tune_params *params)
     for (uint32_t i = 0; i < family->variant_count; i++)
         test_each_value(&device->caps, &trial.problem, family->variants[i], is_small, MOST_POINTS,
                         &random, check_point, &w);
+    for (int i = 0; family == wfi_family_get(WF_FAMILY_MATMUL) && i < 2; i++)
+        test_each_value(&device->caps, &trial.problem,
+                        family->variants[wfi_variant_find(family, "vector")],
+                        i ? is_split : is_shared, MOST_POINTS, &random, check_point, &w);
     wfi_trial_close(&trial);
     assert_true(w.points > 0);
     return w;

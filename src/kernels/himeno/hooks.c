@@ -44,22 +44,22 @@ static wf_result describe(const wfi_log *log, const wf_problem *given, wfi_probl
 
 /* The pipelines of passes and of the single iterations that may remain. They do not depend on how
  * the grid is cut, so that one slab stands for all. */
-static void list(wf_device *device, const wfi_point *point, const void *params,
+static void list(wf_device *device, const wfi_choice *choice, const void *params,
                  wfi_pipeline_list *out)
 {
-    const wfi_himeno_problem *p = &point->problem->himeno;
+    const wfi_himeno_problem *p = &choice->point.problem->himeno;
     const wfi_himeno_slab whole = {.i = {.count = (uint32_t)p->ni - 2},
                                    .j = {.count = (uint32_t)p->nj - 2},
                                    .planes = (uint32_t)p->nk - 2,
                                    .p_first = 1,
                                    .p_planes = p->nk};
-    wfi_choice choice = {.point = *point, .family = &wfi_family_himeno};
+    wfi_choice single = *choice;
     (void)params;
-    wfi_plan_list(device, &choice, &whole, out);
-    if (wfi_himeno_steps(point) == 1)
+    wfi_plan_list(device, choice, &whole, out);
+    if (wfi_himeno_steps(&choice->point) == 1)
         return;
-    wfi_himeno_single(point, &choice.point);
-    wfi_plan_list(device, &choice, &whole, out);
+    wfi_himeno_single(&choice->point, &single.point);
+    wfi_plan_list(device, &single, &whole, out);
 }
 
 const struct wfi_family_hooks wfi_himeno_hooks = {

@@ -112,20 +112,13 @@ static wf_result check(const void *params, void *const *host, uint64_t seed, wf_
                            out);
 }
 
-static void list(wf_device *device, const wfi_point *point, const void *params,
-                 wfi_pipeline_list *out)
-{
-    const wfi_choice choice = {.point = *point, .family = &wfi_family_matmul};
-    wfi_plan_list(device, &choice, params, out);
-}
-
 const struct wfi_family_hooks wfi_matmul_hooks = {
     .sources = WFI_SOURCES_MATMUL,
     .classes = classes,
     .text = text,
     .resize = resize,
     .describe = describe,
-    .list = list,
+    .list = wfi_plan_list,
     .finish = wfi_matmul_exchange_images,
     .simplify = simplify,
     .element = element,

@@ -64,9 +64,10 @@ static wf_result check(const void *params, void *const *host, uint64_t seed, wf_
     return wf_spmv_check(params, host[WF_SPMV_X], host[WF_SPMV_Y], out);
 }
 
-static void list(wf_device *device, const wfi_point *point, const void *params,
+static void list(wf_device *device, const wfi_choice *choice, const void *params,
                  wfi_pipeline_list *out)
 {
+    const wfi_point *point = &choice->point;
     wfi_pipeline_desc *desc = &out->items[out->count];
     (void)device, (void)params;
     if (point->variant->traits & WFI_SPMV_BY_MATRIX)

@@ -83,12 +83,11 @@ static wf_result check(const void *params, void *const *host, uint64_t seed, wf_
 }
 
 /* No coefficients are needed for that. */
-static void list(wf_device *device, const wfi_point *point, const void *params,
+static void list(wf_device *device, const wfi_choice *choice, const void *params,
                  wfi_pipeline_list *out)
 {
-    const wfi_choice choice = {.point = *point, .family = &wfi_family_stencil};
     (void)params;
-    wfi_plan_list(device, &choice, NULL, out);
+    wfi_plan_list(device, choice, NULL, out);
 }
 
 const struct wfi_family_hooks wfi_stencil_hooks = {
