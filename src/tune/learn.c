@@ -72,12 +72,13 @@ void wfi_learned_free(wfi_learned *learned)
     wfi_free(learned);
 }
 
-static learned_variant *find(const wfi_learned *learned, const wfi_variant *variant)
+/* Of the family's variants, of which it is one. */
+static uint32_t place_of(const wfi_learned *learned, const wfi_variant *variant)
 {
-    for (uint32_t i = 0; i < learned->count; i++)
-        if (learned->variants[i].variant == variant)
-            return (learned_variant *)&learned->variants[i];
-    return NULL;
+    uint32_t at = 0;
+    while (learned->variants[at].variant != variant)
+        at++;
+    return at;
 }
 
 static double expect(const wfi_point *point)
@@ -98,7 +99,7 @@ static uint16_t feature_of(const learned_variant *v, const wfi_point *point, uin
 
 void wfi_learned_add(wfi_learned *learned, const wfi_point *point, double seconds)
 {
-    learned_variant *v = find(learned, point->variant);
+    learned_variant *v = &learned->variants[place_of(learned, point->variant)];
     if (v->count == v->room) {
         const uint32_t room = v->room ? v->room * 2 : 32;
         observation *items = wfi_realloc(v->items, room * sizeof *items);
@@ -265,7 +266,7 @@ static double doubt_of(const learned_variant *v, const uint16_t *features)
 
 double wfi_learned_expect(const wfi_learned *learned, const wfi_point *point)
 {
-    const learned_variant *v = find(learned, point->variant);
+    const learned_variant *v = &learned->variants[place_of(learned, point->variant)];
     const bool knows = !v->numbers || v->by_model;
     const double expected = knows ? expect(point) : 1;
     uint16_t features[WF_MAX_PARAMETERS];

@@ -16,7 +16,7 @@ void wfi_learned_free(wfi_learned *learned);
 /* Takes in a point and its time; 0: it has none and counts as a slow one, since it spills. Without
  * memory nothing is learned of it. */
 void wfi_learned_add(wfi_learned *learned, const wfi_point *point, double seconds);
-/* Learns from what was taken in since; it costs a millisecond. */
+/* Learns from what was taken in since. */
 void wfi_learned_fit(wfi_learned *learned);
 
 /* How many of the variant's points were taken in. */
