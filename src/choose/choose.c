@@ -196,7 +196,7 @@ static bool view(const query *q, const wfi_problem *problem, const wfi_point *ro
         !wfi_point_legal(&at, NULL))
         return false;
     out->choice = wfi_point_named(&model);
-    out->row_time = row->variant->expect ? row->variant->expect(&at) : -1;
+    out->row_time = wfi_point_expected(&at);
     return true;
 }
 

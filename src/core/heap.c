@@ -8,6 +8,8 @@
 #include "core/device.h"
 #include "core/platform.h"
 
+#define FIRST_ROOM 64u /* items of an array that grows */
+
 /* As aligned as anything in C; Microsoft's compiler has no max_align_t. */
 typedef union widest {
     long double number;
@@ -111,4 +113,15 @@ void wfi_free(void *block)
         h->free(h->user, h);
     else
         free(h);
+}
+
+void *wfi_grown(void *items, uint32_t count, uint32_t *room, size_t item_bytes)
+{
+    if (count < *room)
+        return items;
+    const uint32_t more = *room ? *room * 2 : FIRST_ROOM;
+    void *larger = wfi_realloc(items, more * item_bytes);
+    if (larger)
+        *room = more;
+    return larger;
 }

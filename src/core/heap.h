@@ -26,4 +26,8 @@ void *wfi_calloc(size_t count, size_t bytes);
 void *wfi_realloc(void *block, size_t bytes);
 void wfi_free(void *block);
 
+/* The array of `count` items with room for one more, which *room counts; NULL without memory: the
+ * array is as it was. */
+void *wfi_grown(void *items, uint32_t count, uint32_t *room, size_t item_bytes);
+
 #endif

@@ -34,9 +34,7 @@ static wf_result copy_steps(wf_plan *plan, const wf_plan *from)
 static void take_over(wf_plan *plan, const wf_plan *from)
 {
     plan->device = from->device;
-    plan->problem = from->problem;
-    plan->choice = from->choice;
-    plan->choice.point.problem = &plan->problem;
+    wfi_plan_set_choice(plan, &from->choice);
     plan->workspace = from->workspace;
     plan->seconds = from->seconds;
     plan->submit_seconds = from->submit_seconds;

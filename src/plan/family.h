@@ -228,6 +228,10 @@ void wfi_point_set(wfi_point *point, uint32_t id, uint32_t value);
 /* Parameter i of the variant, in the order of its table. */
 uint32_t wfi_point_get(const wfi_point *point, uint32_t i);
 void wfi_point_put(wfi_point *point, uint32_t i, uint32_t value);
+/* What the model expects of the point, in the unit of fit; negative: it knows nothing. */
+double wfi_point_expected(const wfi_point *point);
+/* The place of the value among the parameter's candidates; their count: it is none of them. */
+uint32_t wfi_candidate_find(const wfi_parameter *parameter, uint32_t value);
 /* Fills values with the parameters' defaults. */
 void wfi_point_defaults(wfi_point *point);
 /* The pipeline description of a point: constants 0-2, parameters, extra constants. */

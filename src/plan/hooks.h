@@ -62,7 +62,7 @@ typedef struct wfi_family_hooks {
     void (*list)(wf_device *device, const wfi_choice *choice, const void *params,
                  wfi_pipeline_list *out);
     /* The following are of families whose search runs a plan on random inputs; NULL otherwise.
-     * `params` is the same. */
+     * `params` is the public structure here, too. */
     /* Takes out of the parameters what takes no time to speak of, but makes outputs be read. */
     void (*simplify)(void *params);
     /* The element type of a binding. */

@@ -9,10 +9,7 @@ void wfi_plan_list(wf_device *device, const wfi_choice *choice, const void *para
     if (!plan) /* then these kernels compile with their plan */
         return;
     plan->device = device;
-    plan->problem = *choice->point.problem;
-    plan->choice = *choice;
-    plan->choice.point.problem = &plan->problem;
-    plan->choice.point.caps = &device->caps;
+    wfi_plan_set_choice(plan, choice);
     plan->listed = list;
     /* A plan that cannot be built fails again, with a message, when it is made. */
     wfi_plan_build(plan, params);

@@ -117,6 +117,9 @@ struct wf_plan {
     uint32_t told[WFI_TOLD], told_count;
 };
 
+/* plan.c: makes the choice and its problem the plan's own; the device is set. */
+void wfi_plan_set_choice(wf_plan *plan, const wfi_choice *choice);
+
 /* plan.c: takes over what compile jobs have made, and returns what wf_plan_status does. */
 wf_result wfi_plan_collect(wf_plan *plan);
 

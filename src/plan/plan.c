@@ -389,6 +389,14 @@ void wfi_plan_close(void *owner)
         wfi_pool_give_back(device, &plan->pooled[i]);
 }
 
+void wfi_plan_set_choice(wf_plan *plan, const wfi_choice *choice)
+{
+    plan->problem = *choice->point.problem;
+    plan->choice = *choice;
+    plan->choice.point.problem = &plan->problem;
+    plan->choice.point.caps = &plan->device->caps;
+}
+
 wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, const wf_jobs *jobs,
                                const void *params, wf_plan **out)
 {
@@ -405,10 +413,7 @@ wf_result wfi_plan_create_with(wf_device *device, const wfi_choice *choice, cons
     atomic_init(&plan->users, 1);
     plan->jobs = read;
     plan->submit_seconds = SUBMIT_SECONDS;
-    plan->problem = *choice->point.problem;
-    plan->choice = *choice;
-    plan->choice.point.problem = &plan->problem;
-    plan->choice.point.caps = &device->caps;
+    wfi_plan_set_choice(plan, choice);
     wfi_object_enlist(device, &plan->object, wfi_plan_close, plan);
     wfi_plan_name(plan);
     result = wfi_plan_build(plan, params);

@@ -185,6 +185,19 @@ void wfi_point_put(wfi_point *point, uint32_t i, uint32_t value)
     point->values[point->variant->parameters[i].id] = value;
 }
 
+double wfi_point_expected(const wfi_point *point)
+{
+    return point->variant->expect ? point->variant->expect(point) : -1;
+}
+
+uint32_t wfi_candidate_find(const wfi_parameter *parameter, uint32_t value)
+{
+    uint32_t at = 0;
+    while (at < parameter->candidate_count && parameter->candidates[at] != value)
+        at++;
+    return at;
+}
+
 void wfi_point_defaults(wfi_point *point)
 {
     memset(point->values, 0, sizeof point->values);

@@ -1,7 +1,6 @@
 #include "tune/learn.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/heap.h"
 
@@ -34,9 +33,9 @@ typedef struct learned_variant {
 
 struct wfi_learned {
     uint32_t count;
-    double
-        unit; /* seconds of a unit of the model's times, by the fastest point; 0: none has both */
-    double best;
+    /* Seconds of a unit of the model's times, by the fastest point of which the model knows one,
+     * and that point's; 0 and infinity: there is none. */
+    double unit, best;
     learned_variant variants[];
 };
 
@@ -72,7 +71,7 @@ void wfi_learned_free(wfi_learned *learned)
     wfi_free(learned);
 }
 
-/* Of the family's variants, of which it is one. */
+/* Finds the variant among its family's, of which it must be one. */
 static uint32_t place_of(const wfi_learned *learned, const wfi_variant *variant)
 {
     uint32_t at = 0;
@@ -81,35 +80,25 @@ static uint32_t place_of(const wfi_learned *learned, const wfi_variant *variant)
     return at;
 }
 
-static double expect(const wfi_point *point)
-{
-    return point->variant->expect ? point->variant->expect(point) : -1;
-}
-
 /* The feature of the point's value of a parameter; values beside the candidates have none. */
 static uint16_t feature_of(const learned_variant *v, const wfi_point *point, uint32_t p)
 {
     const wfi_parameter *parameter = &v->variant->parameters[p];
-    const uint32_t value = wfi_point_get(point, p);
-    for (uint32_t c = 0; c < parameter->candidate_count && v->first[p] != NO_FEATURE; c++)
-        if (parameter->candidates[c] == value)
-            return (uint16_t)(v->first[p] + c);
-    return NO_FEATURE;
+    const uint32_t at = wfi_candidate_find(parameter, wfi_point_get(point, p));
+    return at == parameter->candidate_count || v->first[p] == NO_FEATURE
+               ? NO_FEATURE
+               : (uint16_t)(v->first[p] + at);
 }
 
 void wfi_learned_add(wfi_learned *learned, const wfi_point *point, double seconds)
 {
     learned_variant *v = &learned->variants[place_of(learned, point->variant)];
-    if (v->count == v->room) {
-        const uint32_t room = v->room ? v->room * 2 : 32;
-        observation *items = wfi_realloc(v->items, room * sizeof *items);
-        if (!items)
-            return;
-        v->items = items;
-        v->room = room;
-    }
+    observation *items = wfi_grown(v->items, v->count, &v->room, sizeof *items);
+    if (!items)
+        return;
+    v->items = items;
     observation *o = &v->items[v->count++];
-    *o = (observation){.expected = expect(point), .seconds = seconds};
+    *o = (observation){.expected = wfi_point_expected(point), .seconds = seconds};
     for (uint32_t p = 0; p < v->variant->parameter_count; p++)
         o->features[p] = feature_of(v, point, p);
     v->by_model = v->by_model && o->expected > 0;
@@ -135,7 +124,7 @@ static double seconds_of(const observation *o, double best)
     return o->seconds > 0 ? o->seconds : SLOW * best;
 }
 
-/* What is to be explained of an observation. */
+/* The logarithm that the numbers have to explain. */
 static double error_of(const learned_variant *v, const observation *o, double best)
 {
     return log(seconds_of(o, best)) - (v->by_model ? log(o->expected) : 0);
@@ -268,7 +257,7 @@ double wfi_learned_expect(const wfi_learned *learned, const wfi_point *point)
 {
     const learned_variant *v = &learned->variants[place_of(learned, point->variant)];
     const bool knows = !v->numbers || v->by_model;
-    const double expected = knows ? expect(point) : 1;
+    const double expected = knows ? wfi_point_expected(point) : 1;
     uint16_t features[WF_MAX_PARAMETERS];
     if (expected <= 0)
         return -1;

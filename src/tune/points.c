@@ -33,6 +33,16 @@ static uint32_t random_below(wfi_search *s, uint32_t bound)
     return (uint32_t)(((s->random * UINT64_C(2685821657736338717) >> 32) * bound) >> 32);
 }
 
+static bool pool_append(wfi_pool *pool, const wfi_candidate *candidate)
+{
+    wfi_candidate *items = wfi_grown(pool->items, pool->count, &pool->room, sizeof *items);
+    if (!items)
+        return false;
+    pool->items = items;
+    pool->items[pool->count++] = *candidate;
+    return true;
+}
+
 static bool pool_add(wfi_pool *pool, const wfi_point *point)
 {
     const wfi_named_point named = wfi_point_named(point);
@@ -40,16 +50,7 @@ static bool pool_add(wfi_pool *pool, const wfi_point *point)
     for (uint32_t i = 0; i < pool->count; i++)
         if (pool->items[i].hash == hash)
             return false;
-    if (pool->count == pool->room) {
-        const uint32_t room = pool->room ? pool->room * 2 : 32;
-        wfi_candidate *items = wfi_realloc(pool->items, room * sizeof *items);
-        if (!items)
-            return false;
-        pool->items = items;
-        pool->room = room;
-    }
-    pool->items[pool->count++] = (wfi_candidate){.point = *point, .named = named, .hash = hash};
-    return true;
+    return pool_append(pool, &(wfi_candidate){.point = *point, .named = named, .hash = hash});
 }
 
 void wfi_pool_free(wfi_pool *pool)
@@ -217,12 +218,6 @@ bool wfi_points_first(const wfi_search *s, wfi_point *out)
     return false;
 }
 
-/* What the model expects of the point; negative: it does not know. */
-static double expected_time(const wfi_point *point)
-{
-    return point->variant->expect ? point->variant->expect(point) : -1;
-}
-
 /* Whether the point, given what is held, is one to try that has not been. */
 static bool is_new(const wfi_search *s, wfi_point *point)
 {
@@ -241,22 +236,13 @@ static void add_new(wfi_search *s, const wfi_point *wanted, wfi_pool *pool)
         pool_add(pool, &point);
 }
 
-/* Where the value stands among the parameter's candidates; their count: nowhere. */
-static uint32_t place_of(const wfi_parameter *parameter, uint32_t value)
-{
-    uint32_t at = 0;
-    while (at < parameter->candidate_count && parameter->candidates[at] != value)
-        at++;
-    return at;
-}
-
 /* Points with one value changed: to the next candidates up or down, or else to the others. */
 static void add_one_away(wfi_search *s, const wfi_point *centre, bool next, wfi_pool *pool)
 {
     const wfi_variant *variant = centre->variant;
     for (uint32_t p = 0; p < variant->parameter_count; p++) {
         const wfi_parameter *parameter = &variant->parameters[p];
-        const uint32_t at = place_of(parameter, wfi_point_get(centre, p));
+        const uint32_t at = wfi_candidate_find(parameter, wfi_point_get(centre, p));
         for (uint32_t c = 0; c < parameter->candidate_count; c++) {
             const bool beside = at == parameter->candidate_count || c + 1 == at || c == at + 1;
             wfi_point point = *centre;
@@ -378,7 +364,8 @@ static draw start_draw(wfi_search *s)
 /* False: nothing is known of this one's time, and one is as good as another. */
 static bool keep_better(const wfi_search *s, const wfi_point *drawn, draw *d)
 {
-    const double time = d->learned ? wfi_learned_expect(s->learned, drawn) : expected_time(drawn);
+    const double time =
+        d->learned ? wfi_learned_expect(s->learned, drawn) : wfi_point_expected(drawn);
     if (d->count == 0 || (time >= 0 && time < d->least)) {
         d->best = *drawn;
         d->least = time;
@@ -517,15 +504,7 @@ static void put_drawn(wfi_search *s, const wfi_point *point, uint64_t n, uint32_
                       wfi_pool *pool)
 {
     if (n < most) {
-        if (pool->count == pool->room) {
-            const uint32_t room = pool->room ? pool->room * 2 : 256;
-            wfi_candidate *items = wfi_realloc(pool->items, room * sizeof *items);
-            if (!items)
-                return;
-            pool->items = items;
-            pool->room = room;
-        }
-        pool->items[pool->count++] = (wfi_candidate){.point = *point};
+        pool_append(pool, &(wfi_candidate){.point = *point});
         return;
     }
     const uint32_t bound = n < UINT32_MAX ? (uint32_t)n + 1 : UINT32_MAX;

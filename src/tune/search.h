@@ -47,7 +47,7 @@ typedef struct wfi_search {
     wfi_learned *learned;
     uint32_t waited; /* how many of those for later have been tried */
     uint32_t drawn;  /* points of the whole space, tried since the last better one was found */
-    bool refined;    /* no neighbour of the elite is better: those and points near it are left */
+    bool refined; /* no neighbour of the elite is better: wide draws and points near it are left */
     uint32_t next_variant; /* whose best the next generation looks around first */
     uint64_t random;
     double begun, measure_until, decide_until, kept_at;

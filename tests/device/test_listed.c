@@ -132,7 +132,7 @@ static walk walk_all(wf_device *device, const wf_tune_params *params)
     return w;
 }
 
-/* With what a search leaves out, too. */
+/* Scaling and adding, which a search takes out of its problem, change no list. */
 static void products(void **state)
 {
     static const double alpha = 2;

@@ -558,19 +558,35 @@ static void *release_once_idle(void *unused)
     return NULL;
 }
 
+/* A device whose job that is held later waits to be released. */
+static wf_device *open_holding(void)
+{
+    memset(seen, 0, sizeof *seen);
+    seen->held = HELD_LATER;
+    return open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
+}
+
+/* Searches while another thread releases the job, which it has done by the end of the search. */
+static void search_beside(wf_device *device, const wf_tune_params *params,
+                          void *(*release)(void *unused), wf_tune_result *result)
+{
+    pthread_t releasing;
+    *result = (wf_tune_result){.size = sizeof *result};
+    assert_int_equal(pthread_create(&releasing, NULL, release, NULL), 0);
+    const wf_result code = wf_tune(device, params, result);
+    assert_true(atomic_load(&seen->released));
+    pthread_join(releasing, NULL);
+    assert_int_equal(code, WF_ERROR_CANCELLED);
+}
+
 /* A search that has nothing else to measure waits for such a kernel, and measures its point. */
 static void late_kernels_are_waited_for_at_last(void **state)
 {
     (void)state;
-    pthread_t later;
-    memset(seen, 0, sizeof *seen);
-    seen->held = HELD_LATER;
-    wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
-    assert_int_equal(pthread_create(&later, NULL, release_once_idle, NULL), 0);
+    wf_device *device = open_holding();
     const wf_tune_params params = search_in_generations();
-    wf_tune_result result = {.size = sizeof result};
-    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CANCELLED);
-    pthread_join(later, NULL);
+    wf_tune_result result;
+    search_beside(device, &params, release_once_idle, &result);
     assert_false(atomic_load(&seen->waits_too_long));
     assert_true(seen->again > 0 && seen->held_ran_at > 0);
     assert_int_equal(result.measured, seen->count);
@@ -582,13 +598,11 @@ static void late_kernels_are_waited_for_at_last(void **state)
 static void late_kernels_of_all_points_are_waited_for(void **state)
 {
     (void)state;
-    pthread_t later;
-    memset(seen, 0, sizeof *seen);
-    seen->held = HELD_LATER;
-    wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
-    assert_int_equal(pthread_create(&later, NULL, release_once_idle, NULL), 0);
+    pthread_t releasing;
+    wf_device *device = open_holding();
+    assert_int_equal(pthread_create(&releasing, NULL, release_once_idle, NULL), 0);
     search_all(device, &threads);
-    pthread_join(later, NULL);
+    pthread_join(releasing, NULL);
     assert_false(atomic_load(&seen->waits_too_long));
     close_device(device);
 }
@@ -597,62 +611,44 @@ static void late_kernels_of_all_points_are_waited_for(void **state)
 static void no_kernel_compiles_while_the_best_run_in_turn(void **state)
 {
     (void)state;
-    pthread_t later;
-    memset(seen, 0, sizeof *seen);
-    seen->held = HELD_LATER;
-    wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
-    assert_int_equal(pthread_create(&later, NULL, release_once_idle, NULL), 0);
+    wf_device *device = open_holding();
     wf_tune_params params = search_in_generations();
     params.budget_seconds = 5;
-    wf_tune_result result = {.size = sizeof result};
-    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CANCELLED);
-    assert_true(atomic_load(&seen->released));
+    wf_tune_result result;
+    search_beside(device, &params, release_once_idle, &result);
     assert_true(atomic_load(&seen->submitted) >= HELD_LATER);
     assert_false(seen->decides_beside);
     assert_false(result.finished);
     close_device(device);
-    pthread_join(later, NULL);
 }
 
 /* So does one that is told to end while points are timed for longer. */
 static void a_cancelled_search_waits_for_late_kernels(void **state)
 {
     (void)state;
-    pthread_t later;
-    memset(seen, 0, sizeof *seen);
-    seen->held = HELD_LATER;
+    wf_device *device = open_holding();
     seen->stop_again = 1;
-    wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
-    assert_int_equal(pthread_create(&later, NULL, release_later, NULL), 0);
     const wf_tune_params params = search_in_generations();
-    wf_tune_result result = {.size = sizeof result};
-    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CANCELLED);
-    assert_true(atomic_load(&seen->released));
+    wf_tune_result result;
+    search_beside(device, &params, release_later, &result);
     assert_false(atomic_load(&seen->waits_too_long));
     assert_int_equal(seen->again, 1);
     assert_int_equal(seen->held_ran_at, 0);
     close_device(device);
-    pthread_join(later, NULL);
 }
 
 /* Nor does one compile any more where the clock turns out to be the host's meanwhile. */
 static void late_kernels_are_waited_for_where_they_disturb(void **state)
 {
     (void)state;
-    pthread_t later;
-    memset(seen, 0, sizeof *seen);
-    seen->held = HELD_LATER;
+    wf_device *device = open_holding();
     seen->stop_again = 3;
-    wf_device *device = open_device(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU);
     device->fn.vkGetQueryPoolResults = stand_still_later;
-    assert_int_equal(pthread_create(&later, NULL, release_once_idle, NULL), 0);
     const wf_tune_params params = search_in_generations();
-    wf_tune_result result = {.size = sizeof result};
-    assert_int_equal(wf_tune(device, &params, &result), WF_ERROR_CANCELLED);
-    assert_true(atomic_load(&seen->released));
+    wf_tune_result result;
+    search_beside(device, &params, release_once_idle, &result);
     assert_int_equal(seen->beside_again, 0);
     close_device(device);
-    pthread_join(later, NULL);
 }
 
 /* Jobs that submit runs by itself are timed one by one. */

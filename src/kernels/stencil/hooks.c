@@ -82,7 +82,7 @@ static wf_result check(const void *params, void *const *host, uint64_t seed, wf_
                             out);
 }
 
-/* No coefficients are needed for that. */
+/* Coefficients are data: no pipeline depends on them. */
 static void list(wf_device *device, const wfi_choice *choice, const void *params,
                  wfi_pipeline_list *out)
 {

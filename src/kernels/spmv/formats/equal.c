@@ -63,17 +63,6 @@ static uint32_t slice_entries(const wfi_equal_params *p)
     return block_entries(p) / p->slices;
 }
 
-static void *grown(void *items, uint32_t count, uint32_t *room, size_t size)
-{
-    if (count < *room)
-        return items;
-    const uint32_t more = *room ? *room * 2 : 256;
-    void *larger = wfi_realloc(items, more * size);
-    if (larger)
-        *room = more;
-    return larger;
-}
-
 /* ----------------------------------------------------------------------------------- group rows */
 
 /* Adds row_subgroups blocks for entries begin … end of a row, of equal length. */
@@ -83,7 +72,7 @@ static bool add_group_row(maker *m, uint32_t begin, uint32_t end, uint32_t row_s
     const uint32_t length = end - begin, share = (length + row_subgroups - 1) / row_subgroups;
     for (uint32_t i = 0; i < row_subgroups; i++) {
         row_block *row_blocks =
-            grown(m->row_blocks, m->row_block_count, &m->row_block_room, sizeof *row_blocks);
+            wfi_grown(m->row_blocks, m->row_block_count, &m->row_block_room, sizeof *row_blocks);
         if (!row_blocks)
             return false;
         m->row_blocks = row_blocks;
@@ -182,7 +171,7 @@ static bool cut_slices(maker *m)
             if (lanes == p->subgroup || longest(m, at, rows) <= lanes * a_lane)
                 break;
         }
-        slice *slices = grown(m->slices, m->slice_count, &m->slice_room, sizeof *slices);
+        slice *slices = wfi_grown(m->slices, m->slice_count, &m->slice_room, sizeof *slices);
         if (!slices)
             return false;
         m->slices = slices;

@@ -45,14 +45,10 @@ static uint32_t row_subgroups_of(const wfi_sliced_params *p, uint32_t length)
 
 static bool add_slice(wfi_sliced_maker *m, wfi_sliced_slice s)
 {
-    if (m->slice_count == m->slice_room) {
-        const uint32_t room = m->slice_room ? m->slice_room * 2 : 256;
-        wfi_sliced_slice *slices = wfi_realloc(m->slices, room * sizeof *slices);
-        if (!slices)
-            return false;
-        m->slices = slices;
-        m->slice_room = room;
-    }
+    wfi_sliced_slice *slices = wfi_grown(m->slices, m->slice_count, &m->slice_room, sizeof *slices);
+    if (!slices)
+        return false;
+    m->slices = slices;
     m->slices[m->slice_count++] = s;
     m->loads += s.loads;
     return true;
