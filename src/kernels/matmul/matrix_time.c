@@ -20,8 +20,22 @@
 typedef struct matrix_group {
     double m, n, k, subgroups, items, element;
     double groups, steps, held;
+    double bytes;  /* of a tile of A and of B, as far as loads of them take time */
     double narrow; /* fraction of the operands that is loaded by elements */
 } matrix_group;
+
+#define LINE 128 /* bytes of a cache's line */
+
+/* Bytes that loads of pieces of rows take as long as, one piece behind the other: half of what a
+ * piece leaves of its lines counts, since a line is looked up whatever is needed of it. */
+static double whole_lines(double rows, double bytes)
+{
+    uint32_t step = LINE; /* of the places in a line at which pieces begin */
+    while ((uint32_t)bytes % step != 0)
+        step /= 2;
+    const double lines = (bytes - step) / LINE + 1;
+    return rows * (bytes + lines * LINE) / 2;
+}
 
 /* Registers of 32 bits of a work-item: its part of the sums, of two fragments of each operand, and
  * of a tile that is loaded. */
@@ -58,6 +72,8 @@ static matrix_group describe(const wfi_point *point)
                       .element = (double)wf_type_size(point->problem->type),
                       .groups = wfi_matmul_tile_count(p, m, n) * split_k,
                       .narrow = ((bits & 1 ? 0 : m) + (bits & 2 ? 0 : n)) / (m + n)};
+    g.bytes = (p->transpose_a ? whole_lines(g.k, m * g.element) : whole_lines(m, g.k * g.element)) +
+              (p->transpose_b ? whole_lines(n, g.k * g.element) : whole_lines(g.k, n * g.element));
     g.steps = ceil(ceil((double)p->k / split_k) / g.k);
     g.held = resident(point, &g);
     return g;
@@ -80,7 +96,7 @@ static void add_waves(const wfi_point *point, const matrix_group *g, double coun
     terms[WFI_RATE_MATRIX_STEP] += waves * steps;
     terms[WFI_RATE_MATRIX_MULTIPLY_ADD] += waves * steps * count * products;
     terms[WFI_RATE_MATRIX_SUBGROUP] += waves * steps * products / g->subgroups;
-    terms[WFI_RATE_MATRIX_LOAD_BYTE] += waves * steps * count * loaded * g->element;
+    terms[WFI_RATE_MATRIX_LOAD_BYTE] += waves * steps * count * g->bytes;
     terms[WFI_RATE_MATRIX_NARROW_WAIT] += waves * steps * g->narrow * loaded / g->items;
     terms[WFI_RATE_MATRIX_NARROW_LOAD] += waves * steps * count * g->narrow * loaded;
     terms[point->problem->matmul.n % 8 ? WFI_RATE_MATRIX_NARROW_OUTPUT : WFI_RATE_MATRIX_OUTPUT] +=

@@ -240,6 +240,7 @@ typedef struct block {
 static const block blocks[] = {
     {128, 256, 48, 64, 64, 1, 1, 0.12, 0},    {128, 256, 32, 64, 64, 1, 1, 0.12, 0},
     {160, 192, 64, 80, 48, 1, 1, 0.111, 0.3}, {128, 192, 64, 64, 48, 1, 1, 0.12, 0},
+    {192, 192, 48, 96, 48, 1, 1, 0.12, 0},    {192, 128, 64, 48, 64, 1, 1, 0.124, 0},
     {128, 128, 32, 64, 64, 1, 2, 0.138, 0},   {128, 128, 64, 64, 64, 1, 1, 0.14, 0},
     {64, 128, 32, 32, 64, 1, 3, 0.2, 0},      {128, 64, 64, 64, 64, 4, 2, 0.19, 0},
     {64, 128, 64, 32, 32, 1, 2, 0.19, 0},     {64, 64, 128, 32, 32, 1, 2, 0.25, 0},
@@ -247,12 +248,21 @@ static const block blocks[] = {
     {32, 64, 64, 16, 16, 1, 4, 0.4, 0},       {32, 32, 64, 16, 16, 1, 8, 0.5, 0},
     {64, 16, 128, 32, 16, 4, 4, 0.6, 0},      {128, 16, 64, 32, 16, 1, 4, 0.7, 0},
     {64, 16, 64, 16, 16, 1, 6, 0.7, 0},       {16, 128, 64, 16, 32, 1, 6, 0.7, 0},
-    {16, 64, 64, 16, 16, 1, 6, 0.7, 0},
+    {16, 64, 64, 16, 16, 1, 6, 0.7, 0},       {160, 128, 32, 80, 64, 1, 2, 0.115, 0},
 };
+#define NOT_FEW 1        /* so many of the last are for products of many tiles alone, */
+#define MOST_SHALLOW 640 /* and sums of so many steps */
 
 static double largest(double a, double b)
 {
     return a > b ? a : b;
+}
+
+/* How much longer products take where B is stored by rows along the sum, since a tile then begins in
+ * so many rows: 1.25 times for 256 columns, 1.05 for 128 (an H200, 4096x4096x2048). */
+static double rows_of_b(const wfi_matmul_problem *p, const block *b)
+{
+    return p->transpose_b && b->tile_n > 96 ? 1 + (b->tile_n - 96.0) / 640 : 1;
 }
 
 /* Time of one step of the sum in each of `count` groups that a unit holds. */
@@ -266,7 +276,7 @@ static double step_time(const wfi_problem *problem, const block *b, double count
     const double short_steps =
         problem->type == WF_TYPE_I8 && b->tile_k < 64 && p->k >= LONG_SUM ? I8_STEPS : 1;
     return largest(begin + bytes * LOAD_TIME * (1 - b->saved) + flops * ALONE_TIME,
-                   count * flops * b->time * short_steps);
+                   count * flops * b->time * short_steps * rows_of_b(p, b));
 }
 
 /* Time of full waves, and of a last wave in which units hold fewer work-groups. */
@@ -364,12 +374,19 @@ static void set_block(wfi_point *point, const block *b, uint32_t split_k, uint32
 }
 
 /* Whether a block was measured to be faster in the problem's type
- * (bench/notes/matmul-matrix-units.md#f16-large). */
+ * (bench/notes/matmul-matrix-units.md#f16-large, #rows-of-b). */
 static bool worth(const block *b, const wfi_problem *problem)
 {
-    const bool half = problem->type == WF_TYPE_F16 || problem->type == WF_TYPE_F32; /* f16x2 */
-    if (b->tile_m == 160)
+    const bool half = problem->type == WF_TYPE_F16 || problem->type == WF_TYPE_F32, /* f16x2 */
+        short_types = problem->type == WF_TYPE_F16 || problem->type == WF_TYPE_BF16;
+    if (b->tile_m == 160 && b->tile_n == 192)
         return half;
+    if (b->tile_m == 192 && b->tile_n == 192)
+        return short_types && problem->matmul.transpose_b;
+    if (b->tile_m == 160)
+        return short_types && problem->matmul.k <= MOST_SHALLOW;
+    if (b->tile_m == 192)
+        return short_types;
     return b->tile_n != 192 || problem->type != WF_TYPE_I8;
 }
 
@@ -423,8 +440,7 @@ static const block more_blocks[] = {
     {64, 64, 32, 32, 32, 1, 1, 0, 0},   {64, 64, 64, 32, 32, 2, 1, 0, 0},
     {64, 64, 128, 32, 32, 2, 1, 0, 0},  {32, 64, 128, 16, 32, 4, 1, 0, 0},
     {32, 32, 64, 16, 16, 2, 1, 0, 0},   {32, 32, 128, 16, 16, 4, 1, 0, 0},
-    {16, 64, 128, 16, 16, 4, 1, 0, 0},  {192, 192, 48, 96, 48, 1, 1, 0, 0},
-    {192, 128, 64, 48, 64, 1, 1, 0, 0}, {192, 160, 64, 48, 80, 1, 1, 0, 0},
+    {16, 64, 128, 16, 16, 4, 1, 0, 0},  {192, 160, 64, 48, 80, 1, 1, 0, 0},
     {160, 128, 64, 80, 32, 1, 1, 0, 0}, {128, 160, 64, 32, 80, 1, 1, 0, 0},
     {96, 256, 64, 48, 64, 1, 1, 0, 0},  {96, 192, 64, 48, 48, 1, 1, 0, 0},
     {192, 96, 64, 48, 48, 1, 1, 0, 0},  {128, 96, 64, 32, 48, 1, 1, 0, 0},
@@ -434,6 +450,7 @@ static const block more_blocks[] = {
     {128, 32, 64, 32, 16, 1, 1, 0, 0},  {64, 32, 128, 32, 16, 4, 1, 0, 0},
     {32, 96, 64, 16, 48, 2, 1, 0, 0},   {64, 160, 64, 32, 80, 2, 1, 0, 0},
     {160, 64, 64, 80, 32, 2, 1, 0, 0},  {96, 160, 64, 48, 80, 2, 1, 0, 0},
+    {160, 192, 48, 80, 48, 1, 1, 0, 0},
 };
 #define MOST_GROUPS 8 /* for a compute unit, of a product whose sum is split */
 
@@ -489,7 +506,7 @@ static void try_list(const block *list, size_t count, uint32_t unaligned, wfi_po
 static double fit_timed(wfi_point *point, uint32_t unaligned)
 {
     double best = -1;
-    try_list(blocks, WFI_COUNT(blocks), unaligned, point, &best);
+    try_list(blocks, WFI_COUNT(blocks) - NOT_FEW, unaligned, point, &best);
     try_list(more_blocks, WFI_COUNT(more_blocks), unaligned, point, &best);
     return best;
 }

@@ -235,19 +235,50 @@ static const wfi_matmul_block timed_blocks[] = {
     {16, 32, 16, 4, 4}, {16, 32, 16, 4, 4}, {16, 32, 16, 4, 4}, {16, 32, 8, 4, 4},
     {32, 32, 16, 4, 8}, {32, 32, 16, 4, 8}, {16, 64, 16, 4, 8}, {16, 64, 16, 4, 8},
     {64, 16, 16, 8, 4}, {32, 64, 16, 8, 8}, {32, 64, 8, 8, 8},  {32, 64, 16, 8, 8},
-    {64, 32, 16, 8, 8}, {64, 64, 8, 8, 16}, {64, 64, 8, 8, 16}, {32, 32, 8, 4, 8},
+    {64, 32, 8, 8, 8},  {64, 64, 8, 8, 16}, {64, 64, 8, 8, 16}, {32, 32, 8, 4, 8},
+    {16, 16, 8, 4, 4},  {16, 32, 8, 4, 4},  {32, 16, 8, 4, 4},  {64, 32, 8, 8, 8},
+    {32, 64, 8, 8, 8},  {32, 64, 8, 8, 4},  {64, 32, 8, 4, 8},  {16, 64, 8, 8, 4},
+    {32, 32, 8, 8, 4},
 };
-static const uint8_t timed_slices[WFI_COUNT(timed_blocks)] = {2, 4, 8, 8, 4, 8, 4, 8,
-                                                              4, 4, 4, 2, 4, 2, 4, 8};
+static const uint8_t timed_slices[WFI_COUNT(timed_blocks)] = {
+    2, 4, 8, 8, 4, 8, 4, 8, 4, 4, 4, 2, 4, 2, 4, 8, 16, 4, 4, 2, 2, 2, 2, 2, 2};
 
+/* So many of the last take longer than predicted outside of these bounds, or where they store many
+ * columns one by one (bench/notes/matmul.md#more-blocks). */
+#define MIDDLE 6
+#define MIDDLE_LEAST 96 /* steps of the sum, */
+#define MIDDLE_MOST 1024
+#define MIDDLE_TILES 12 /* and tiles for a compute unit */
+
+static bool is_middle(const wfi_point *point, const wfi_matmul_block *b)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    return p->k >= MIDDLE_LEAST && p->k <= MIDDLE_MOST &&
+           (b->thread_n < 8 || point->values[MATMUL_ID_VEC4] & 4) &&
+           wfi_matmul_tile_count(p, b->tile_m, b->tile_n) <=
+               MIDDLE_TILES * wfi_matmul_units(point->caps);
+}
+
+/* One column of high tiles is slower than `vector` (11008x32x4096, an H200). */
+static bool is_one_column(const wfi_point *point, const wfi_matmul_block *b)
+{
+    return b->tile_m > b->tile_n && b->thread_m * b->thread_n == 64 &&
+           point->problem->matmul.n <= b->tile_n && point->values[MATMUL_ID_VEC4] == 7;
+}
+
+/* Slices that are no subgroups were measured beside others that are. */
 static bool complete_timed(wfi_point *trial, size_t index)
 {
     const wfi_matmul_block *b = &timed_blocks[index];
+    const uint32_t rows = b->tile_m / b->thread_m, columns = b->tile_n / b->thread_n;
     uint32_t *v = trial->values;
+    if ((index + MIDDLE >= WFI_COUNT(timed_blocks) && !is_middle(trial, b)) ||
+        is_one_column(trial, b) || !trial->caps->full_subgroups)
+        return false;
     v[MATMUL_ID_SLICES_K] = timed_slices[index];
-    v[MATMUL_ID_PER_SUBGROUP] = 1;
-    v[MATMUL_ID_LANES_N] = b->thread_n > 8 || b->tile_n == 16 ? 4 : 8;
-    v[MATMUL_ID_LANES_M] = 32 / v[MATMUL_ID_LANES_N];
+    v[MATMUL_ID_PER_SUBGROUP] = rows * columns == 32;
+    v[MATMUL_ID_LANES_N] = columns < 8 ? columns : 8;
+    v[MATMUL_ID_LANES_M] = rows < 32 / v[MATMUL_ID_LANES_N] ? rows : 32 / v[MATMUL_ID_LANES_N];
     return true;
 }
 

@@ -365,6 +365,19 @@ static const wfi_matmul_block timed_blocks[] = {
 };
 #define NOT_F32 2 /* so many of the first gain nothing in f32, or take longer than predicted */
 
+/* Likewise for sums of 64 bits, which take so long that short steps and small blocks of a work-item
+ * cost little and more work-groups hide more: an H200 took 0.83 of the time, in the geometric mean
+ * of the 42 in 100 products that these are expected to be faster for
+ * (bench/notes/matmul.md#f64-small). */
+static const wfi_matmul_block f64_blocks[] = {
+    {64, 32, 8, 4, 4},  {16, 32, 8, 4, 4},  {32, 16, 8, 4, 4},  {32, 32, 8, 4, 4},
+    {16, 64, 8, 4, 4},  {64, 16, 8, 4, 4},  {32, 64, 8, 4, 4},  {16, 128, 8, 4, 4},
+    {128, 16, 8, 4, 4}, {64, 64, 8, 8, 4},  {32, 128, 8, 4, 8}, {128, 32, 8, 8, 4},
+    {32, 256, 8, 4, 8}, {256, 64, 8, 8, 8},
+};
+#define NOT_LONG 1 /* so many of the first take longer than predicted where sums are long, */
+#define LONG_F64 (2 * WFI_LONG_SUM) /* as these are */
+
 /* For sums of at most SHALLOW_STEPS in f32 the last two blocks are tried where they take fewer
  * steps past the sum's end; up to NOT_AHEAD_STEPS small blocks load nothing ahead, since their
  * loops are shorter then (bench/notes/matmul.md#choices). */
@@ -406,9 +419,41 @@ static bool complete_timed(wfi_point *trial, size_t index)
     return true;
 }
 
+static bool complete_f64(wfi_point *trial, size_t index)
+{
+    const wfi_matmul_block *b = &f64_blocks[index];
+    const wfi_matmul_problem *p = &trial->problem->matmul;
+    if (index < NOT_LONG && p->k > LONG_F64)
+        return false;
+    /* Where there are many columns of them, tiles of 128 x 64 take no longer (7712x144x2624). */
+    if (b->tile_m == 128 && b->tile_n == 32 && p->n > 128 && p->k > WFI_LONG_SUM)
+        return false;
+    set_lanes(trial);
+    trial->values[MATMUL_ID_LANES_M] =
+        power_within(b->tile_m / b->thread_m, 32 / trial->values[MATMUL_ID_LANES_N]);
+    trial->values[MATMUL_ID_DOUBLE_BUFFER] = trial->values[MATMUL_ID_STREAM_K] = 0;
+    trial->values[MATMUL_ID_GATHERED] = gathers(trial, true);
+    /* Storing single elements takes most of a short sum's time. */
+    return p->k > WFI_LONG_SUM || trial->values[MATMUL_ID_GATHERED] ||
+           trial->values[MATMUL_ID_VEC4] & 4;
+}
+
+/* Keeps the fastest of the blocks where it is faster than the best so far. */
+static void try_blocks(const wfi_point *given, const wfi_matmul_blocks *blocks, wfi_point *best,
+                       double *least)
+{
+    wfi_point trial = *given;
+    const double time = wfi_matmul_fastest_block(&trial, blocks);
+    if (time < 0 || (*least >= 0 && time >= *least))
+        return;
+    *least = time;
+    memcpy(best->values, trial.values, sizeof trial.values);
+}
+
 /* With every choice of operands that are copied to rows of vectors first, and with none. */
 static double fit_timed_block(wfi_point *point)
 {
+    static const wfi_matmul_blocks small = {f64_blocks, WFI_COUNT(f64_blocks), 0, complete_f64};
     const bool f32 = point->problem->type == WF_TYPE_F32;
     const size_t first = f32 ? NOT_F32 : 0;
     const wfi_matmul_blocks timed = {timed_blocks + first, WFI_COUNT(timed_blocks) - first,
@@ -422,11 +467,11 @@ static double fit_timed_block(wfi_point *point)
     for (uint32_t pack = 0; pack <= 3; pack++) {
         wfi_point trial = *point;
         trial.values[MATMUL_ID_PACK] = pack;
-        const double time = pack & aligned ? -1 : wfi_matmul_fastest_block(&trial, &timed);
-        if (time >= 0 && (least < 0 || time < least)) {
-            least = time;
-            memcpy(v, trial.values, sizeof trial.values);
-        }
+        if (pack & aligned)
+            continue;
+        try_blocks(&trial, &timed, point, &least);
+        if (point->problem->type == WF_TYPE_F64)
+            try_blocks(&trial, &small, point, &least);
     }
     v[MATMUL_ID_SERPENTINE] = serpentine_for(point);
     return least;

@@ -1,5 +1,7 @@
 /* Variant sliced: slices of sorted rows a subgroup (formats/sliced.h), in as few dispatches as
  * bindings allow. */
+#include <math.h>
+
 #include <stddef.h>
 #include <string.h>
 
@@ -43,21 +45,36 @@ static uint64_t shared_bytes(const wfi_point *point)
 
 /* ---------------------------------------------------------------------------------------- model */
 
+#define LIKE_ROWS 0.5 /* of their mean: the deviation of rows that take about the same loads */
+#define FILLING 20    /* subgroups for a compute unit, whose loads hide each other's latency */
+
+/* Whether rows of about one length fill the device by so many loads. Each has a power of two of lanes,
+ * whose loads may be far fewer, so that half as many loads would mean padding alone. */
+static bool rows_fill(const wfi_spmv_problem *p, uint32_t loads, double subgroup, double units)
+{
+    const double fours = ceil(p->mean_row / 4);
+    double lanes = 1;
+    while (lanes * loads < fours && lanes < subgroup)
+        lanes *= 2;
+    return (double)p->rows * lanes / subgroup / units >= FILLING;
+}
+
 /* As many loads as leave enough subgroups to fill the device. Where rows are of all lengths, slices
  * of few loads leave lanes idle, and fewer subgroups are enough until the loads of the last one
  * take long (R-MAT graphs of 2^16 to 2^20 rows, H100). */
 static uint32_t fit_loads(const wfi_point *point, double spread)
 {
     const uint32_t fixed = wfi_spmv_profile_of(point->caps)->slice_loads;
+    const wfi_spmv_problem *p = &point->problem->spmv;
     const double units = point->caps->compute_units ? point->caps->compute_units : 32;
-    const double all =
-        (double)point->problem->spmv.entries / (4.0 * point->caps->subgroup_size) / units;
+    const double all = (double)p->entries / (4.0 * point->caps->subgroup_size) / units;
     if (fixed)
         return fixed;
     if (spread >= 3 && all / 32 >= 24)
         return 32;
     uint32_t loads = spread >= 3 ? 16 : 8;
-    while (loads > 2 && all / loads < (spread >= 3 ? 12 : 30))
+    while (loads > 2 && all / loads < (spread >= 3 ? 12 : 30) &&
+           !(spread < LIKE_ROWS && rows_fill(p, loads, point->caps->subgroup_size, units)))
         loads /= 2;
     return loads;
 }
