@@ -91,6 +91,93 @@ static void what_was_not_measured_is_not_shared(void **state)
     assert_int_equal(wfi_point_value(&batch, MATMUL_ID_STREAM_K, 9), 0);
 }
 
+/* B by rows along the sum begins in as many rows as the tile has columns: tiles have 128 then, of
+ * 64 steps, which are whole lines. Short sums have shallow tiles of few subgroups. */
+static void rows_of_b_are_few(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t m, n, k;
+        bool transpose_b;
+        uint32_t tile_m, tile_n, tile_k;
+    } shapes[] = {{4096, 4096, 4096, true, 192, 128, 64},  {4096, 4096, 4096, false, 160, 192, 64},
+                  {10000, 5120, 3392, true, 192, 128, 64}, {15488, 9760, 272, true, 160, 128, 32},
+                  {5760, 5632, 32, false, 160, 128, 32},   {12688, 768, 176, false, 160, 128, 32},
+                  {15344, 3504, 1544, false, 160, 192, 64}};
+    const wf_caps caps = device_of(WFI_NVIDIA);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                               .type = WF_TYPE_F16,
+                               .matmul = wfi_matmul_plain(shapes[i].m, shapes[i].n, shapes[i].k)};
+        problem.matmul.transpose_b = shapes[i].transpose_b;
+        problem.matmul.ldb = shapes[i].transpose_b ? shapes[i].k : shapes[i].n;
+        const wfi_point point = point_of(&caps, &problem);
+        if (wfi_point_value(&point, MATMUL_ID_TILE_M, 0) != shapes[i].tile_m ||
+            wfi_point_value(&point, MATMUL_ID_TILE_N, 0) != shapes[i].tile_n ||
+            wfi_point_value(&point, MATMUL_ID_TILE_K, 0) != shapes[i].tile_k)
+            fail_msg("%llux%llux%llu: %ux%ux%u", (unsigned long long)shapes[i].m,
+                     (unsigned long long)shapes[i].n, (unsigned long long)shapes[i].k,
+                     wfi_point_value(&point, MATMUL_ID_TILE_M, 0),
+                     wfi_point_value(&point, MATMUL_ID_TILE_N, 0),
+                     wfi_point_value(&point, MATMUL_ID_TILE_K, 0));
+    }
+}
+
+static void shallow_tiles_are_for_short_sums(void **state)
+{
+    (void)state;
+    const wf_caps caps = device_of(WFI_NVIDIA);
+    int shallow = 0;
+    for (uint64_t k = 16; k <= 2000; k += 32)
+        for (uint64_t n = 512; n <= 6000; n += 800) {
+            const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                                         .type = WF_TYPE_F16,
+                                         .matmul = wfi_matmul_plain(15344, n, k)};
+            const wfi_point point = point_of(&caps, &problem);
+            const bool is = wfi_point_value(&point, MATMUL_ID_TILE_M, 0) == 160 &&
+                            wfi_point_value(&point, MATMUL_ID_TILE_N, 0) == 128;
+            assert_true(!is || k <= 640);
+            shallow += is;
+        }
+    assert_true(shallow > 20);
+}
+
+/* Bytes that loads of 128 x 256 x `steps` tiles take as long as, for each step of 2048. */
+static double loaded(bool transpose_a, bool transpose_b, uint32_t steps)
+{
+    const wf_caps caps = device_of(WFI_NVIDIA);
+    wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                           .type = WF_TYPE_F16,
+                           .matmul = wfi_matmul_plain(128, 256, 3072)};
+    problem.matmul.transpose_a = transpose_a;
+    problem.matmul.transpose_b = transpose_b;
+    problem.matmul.lda = transpose_a ? 128 : 3072;
+    problem.matmul.ldb = transpose_b ? 3072 : 256;
+    wfi_point point = point_of(&caps, &problem);
+    point.values[MATMUL_ID_TILE_M] = 128;
+    point.values[MATMUL_ID_TILE_N] = 256;
+    point.values[MATMUL_ID_TILE_K] = steps;
+    point.values[MATMUL_ID_SUB_M] = point.values[MATMUL_ID_SUB_N] = 64;
+    point.values[MATMUL_ID_SPLIT_K] = point.values[MATMUL_ID_SUBS_K] = 1;
+    point.values[MATMUL_ID_STREAM_K] = 0;
+    double terms[WFI_RATES];
+    wfi_matmul_matrix_terms(&point, terms);
+    return terms[WFI_RATE_MATRIX_LOAD_BYTE] / (3072.0 / steps);
+}
+
+/* 48 steps are 96 bytes, which begin in every quarter of a line of 128, so that they lie in one and
+ * a half of them; 32 steps are half a line. */
+static void pieces_of_lines_are_loaded(void **state)
+{
+    (void)state;
+    const double columns = 48 * 2 * (128 + 256), a = 128 * (192 - 96) / 2.0;
+    assert_float_equal(loaded(true, false, 48), columns, 1e-6);
+    assert_float_equal(loaded(false, false, 48), columns + a, 1e-6);
+    assert_float_equal(loaded(false, true, 48), columns + 3 * a, 1e-6);
+    assert_float_equal(loaded(false, true, 32), 384 * (64 + 128) / 2.0, 1e-6);
+    assert_float_equal(loaded(false, true, 64), 384 * 128, 1e-6);
+}
+
 /* A row's point on another size, by how full its last round is there. */
 static void refits_by_the_size(void **state)
 {
@@ -245,6 +332,9 @@ int main(void)
         cmocka_unit_test(shares_what_rounds_leave),
         cmocka_unit_test(full_rounds_are_not_shared),
         cmocka_unit_test(what_was_not_measured_is_not_shared),
+        cmocka_unit_test(rows_of_b_are_few),
+        cmocka_unit_test(shallow_tiles_are_for_short_sums),
+        cmocka_unit_test(pieces_of_lines_are_loaded),
         cmocka_unit_test(refits_by_the_size),
         cmocka_unit_test(few_tiles_are_split),
         cmocka_unit_test(waves_are_full),

@@ -1,0 +1,188 @@
+/* Tiles that the model chooses of its lists for products that H200s timed by them: where these are
+ * faster than others, and where they were found to be slower than predicted
+ * (bench/notes/matmul.md#more-blocks). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/vendors.h"
+#include "gpus.h"
+#include "kernels/families.h"
+
+typedef struct block {
+    uint32_t tile_m, tile_n, tile_k, thread_m, thread_n, slices_k; /* slices_k: 0 in `vector` */
+} block;
+
+typedef struct choice {
+    uint64_t m, n, k, batch;
+    bool transpose_b;
+    block block;
+} choice;
+
+static wfi_matmul_problem product_of(const choice *c)
+{
+    wfi_matmul_problem p = wfi_matmul_plain(c->m, c->n, c->k);
+    p.batch = c->batch;
+    p.transpose_b = c->transpose_b;
+    p.ldb = c->transpose_b ? c->k : c->n;
+    return p;
+}
+
+static wf_caps card(void)
+{
+    wf_caps caps = gpu_card(WFI_NVIDIA);
+    caps.full_subgroups = caps.subgroup_size_control = true;
+    return caps;
+}
+
+static wfi_point pick(wf_type type, const choice *c)
+{
+    static wf_caps caps;
+    caps = card();
+    return gpu_pick_product(&caps, type, product_of(c));
+}
+
+static block block_of(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return (block){v[MATMUL_ID_TILE_M],   v[MATMUL_ID_TILE_N],
+                   v[MATMUL_ID_TILE_K],   v[MATMUL_ID_THREAD_M],
+                   v[MATMUL_ID_THREAD_N], wfi_point_value(point, MATMUL_ID_SLICES_K, 0)};
+}
+
+static void check(wf_type type, const choice *choices, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const choice *c = &choices[i];
+        const wfi_point point = pick(type, c);
+        const block found = block_of(&point);
+        if (memcmp(&found, &c->block, sizeof found) != 0)
+            fail_msg("%llux%llux%llu: %s %ux%ux%u by %ux%u, %u slices", (unsigned long long)c->m,
+                     (unsigned long long)c->n, (unsigned long long)c->k, point.variant->name,
+                     found.tile_m, found.tile_n, found.tile_k, found.thread_m, found.thread_n,
+                     found.slices_k);
+    }
+}
+
+/* Short steps and small blocks of a work-item in f64, and registers that are not loaded ahead. */
+static void sums_of_64_bits_have_short_steps(void **state)
+{
+    (void)state;
+    static const choice choices[] = {
+        {32, 2162, 134, 1, false, {32, 32, 8, 4, 4, 0}},
+        {16, 13632, 3056, 1, true, {16, 128, 8, 4, 4, 0}},
+        {903, 200, 187, 1, false, {32, 16, 8, 4, 4, 0}},
+        {10001, 33, 35, 1, false, {64, 16, 8, 4, 4, 0}},
+        {3616, 80, 3120, 1, false, {128, 32, 8, 8, 4, 0}},
+        {3908, 178, 8778, 1, false, {256, 64, 8, 8, 8, 0}},
+    };
+    check(WF_TYPE_F64, choices, sizeof choices / sizeof *choices);
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        const wfi_point point = pick(WF_TYPE_F64, &choices[i]);
+        assert_int_equal(point.values[MATMUL_ID_DOUBLE_BUFFER], 0);
+    }
+}
+
+static bool is_block(const wfi_point *point, const block *b)
+{
+    const block found = block_of(point);
+    return memcmp(&found, b, sizeof found) == 0;
+}
+
+/* Of long sums blocks of 4 x 4 in tiles of 64 x 32 took 1.3 times as long as others; of tiles of
+ * 128 x 32 there are few columns; and where elements of C are stored one by one, short sums are
+ * for tiles that gather them. */
+static void long_sums_of_64_bits_have_large_blocks(void **state)
+{
+    (void)state;
+    static const block low = {64, 32, 8, 4, 4, 0}, high = {128, 32, 8, 8, 4, 0};
+    int lows = 0, highs = 0;
+    for (uint64_t m = 1000; m <= 10000; m += 477)
+        for (uint64_t n = 30; n <= 200; n += 17)
+            for (uint64_t k = 40; k <= 8000; k = 2 * k + 5) {
+                const choice c = {.m = m, .n = n, .k = k, .batch = 1};
+                const wfi_point point = pick(WF_TYPE_F64, &c);
+                const uint32_t *v = point.values;
+                lows += is_block(&point, &low);
+                highs += is_block(&point, &high);
+                assert_false(is_block(&point, &low) && k > 1024);
+                assert_false(is_block(&point, &high) && n > 128 && k > 512);
+                if (strcmp(point.variant->name, "vector") == 0 && v[MATMUL_ID_TILE_K] == 8 &&
+                    v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] <= 32 && k <= 512)
+                    assert_true(v[MATMUL_ID_GATHERED] || v[MATMUL_ID_VEC4] & 4);
+            }
+    assert_true(lows > 0 && highs > 0);
+}
+
+/* Slices of tiles that are higher than wide, or half as large as others. */
+static void slices_have_lanes_that_divide(void **state)
+{
+    (void)state;
+    static const choice choices[] = {
+        {15365, 79, 668, 1, false, {64, 32, 8, 8, 8, 4}},
+        {3551, 68, 12560, 1, false, {64, 32, 8, 8, 8, 4}},
+        {832, 160, 600, 40, false, {64, 32, 8, 8, 8, 4}},
+        {1408, 96, 1648, 1, false, {32, 32, 16, 4, 8, 8}},
+        {512, 8, 512, 1, false, {16, 16, 8, 4, 4, 16}},
+        {4240, 288, 112, 1, false, {64, 32, 8, 4, 8, 2}},
+        {880, 432, 192, 3, true, {32, 32, 8, 8, 4, 2}},
+    };
+    check(WF_TYPE_F32, choices, sizeof choices / sizeof *choices);
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        const wfi_point point = pick(WF_TYPE_F32, &choices[i]);
+        const uint32_t *v = point.values, items = v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M] *
+                                                  (v[MATMUL_ID_TILE_N] / v[MATMUL_ID_THREAD_N]);
+        assert_int_equal(v[MATMUL_ID_PER_SUBGROUP], items == 32);
+        assert_true(v[MATMUL_ID_LANES_M] * v[MATMUL_ID_LANES_N] <= items);
+    }
+}
+
+/* Two slices are for sums of middle length whose C is stored by vectors, and for few tiles; one
+ * column of tiles is for `vector`. */
+static void two_slices_are_for_the_middle(void **state)
+{
+    (void)state;
+    static const choice choices[] = {
+        {7322, 193, 404, 1, true, {64, 128, 8, 8, 8, 0}},
+        {1312, 288, 464, 22, false, {64, 64, 8, 8, 8, 0}},
+        {608, 992, 32, 3, false, {64, 128, 8, 8, 8, 0}},
+        {11008, 32, 4096, 1, false, {128, 32, 16, 8, 4, 0}},
+    };
+    check(WF_TYPE_F32, choices, sizeof choices / sizeof *choices);
+    int slices = 0;
+    for (uint64_t k = 32; k <= 4096; k += 160) {
+        const choice c = {.m = 4240, .n = 288, .k = k, .batch = 1};
+        const wfi_point point = pick(WF_TYPE_F32, &c);
+        const block found = block_of(&point);
+        const bool two = found.slices_k == 2 && found.tile_k == 8 && found.tile_m < 128 &&
+                         found.thread_m * found.thread_n < 128;
+        assert_true(!two || (k >= 96 && k <= 1024));
+        slices += two;
+    }
+    assert_true(slices > 0);
+}
+
+/* Slices that are no subgroups are not chosen where none can be one, as nobody measured there. */
+static void slices_need_subgroups(void **state)
+{
+    (void)state;
+    wf_caps caps = card();
+    caps.full_subgroups = false;
+    const wfi_point point = gpu_pick_product(&caps, WF_TYPE_F32, wfi_matmul_plain(512, 8, 512));
+    assert_string_equal(point.variant->name, "vector");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_of_64_bits_have_short_steps),
+        cmocka_unit_test(long_sums_of_64_bits_have_large_blocks),
+        cmocka_unit_test(slices_have_lanes_that_divide),
+        cmocka_unit_test(two_slices_are_for_the_middle),
+        cmocka_unit_test(slices_need_subgroups),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
