@@ -83,6 +83,7 @@ static void sums_of_64_bits_have_short_steps(void **state)
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
         const wfi_point point = pick(WF_TYPE_F64, &choices[i]);
         assert_int_equal(point.values[MATMUL_ID_DOUBLE_BUFFER], 0);
+        assert_int_equal(point.values[MATMUL_ID_LANES_M] * point.values[MATMUL_ID_LANES_N], 32);
     }
 }
 

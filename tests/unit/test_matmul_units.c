@@ -137,6 +137,9 @@ static void shallow_tiles_are_for_short_sums(void **state)
             const bool is = wfi_point_value(&point, MATMUL_ID_TILE_M, 0) == 160 &&
                             wfi_point_value(&point, MATMUL_ID_TILE_N, 0) == 128;
             assert_true(!is || k <= 640);
+            /* These are for B by rows along the sum. */
+            assert_false(wfi_point_value(&point, MATMUL_ID_TILE_M, 0) == 192 &&
+                         wfi_point_value(&point, MATMUL_ID_TILE_N, 0) == 192);
             shallow += is;
         }
     assert_true(shallow > 20);
