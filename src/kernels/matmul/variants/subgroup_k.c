@@ -236,27 +236,29 @@ static const wfi_matmul_block timed_blocks[] = {
     {32, 32, 16, 4, 8}, {32, 32, 16, 4, 8}, {16, 64, 16, 4, 8}, {16, 64, 16, 4, 8},
     {64, 16, 16, 8, 4}, {32, 64, 16, 8, 8}, {32, 64, 8, 8, 8},  {32, 64, 16, 8, 8},
     {64, 32, 8, 8, 8},  {64, 64, 8, 8, 16}, {64, 64, 8, 8, 16}, {32, 32, 8, 4, 8},
-    {16, 16, 8, 4, 4},  {16, 32, 8, 4, 4},  {32, 16, 8, 4, 4},  {64, 32, 8, 8, 8},
-    {32, 64, 8, 8, 8},  {32, 64, 8, 8, 4},  {64, 32, 8, 4, 8},  {16, 64, 8, 8, 4},
-    {32, 32, 8, 8, 4},
+    {16, 32, 8, 4, 4},  {32, 16, 8, 4, 4},  {16, 16, 8, 4, 4},  {32, 64, 8, 8, 4},
+    {64, 32, 8, 4, 8},  {16, 64, 8, 8, 4},
 };
-static const uint8_t timed_slices[WFI_COUNT(timed_blocks)] = {
-    2, 4, 8, 8, 4, 8, 4, 8, 4, 4, 4, 2, 4, 2, 4, 8, 16, 4, 4, 2, 2, 2, 2, 2, 2};
+static const uint8_t timed_slices[WFI_COUNT(timed_blocks)] = {2, 4, 8, 8, 4, 8, 4, 8,  4, 4, 4,
+                                                              2, 4, 2, 4, 8, 4, 4, 16, 2, 2, 2};
 
-/* So many of the last take longer than predicted outside of these bounds, or where they store many
- * columns one by one (bench/notes/matmul.md#more-blocks). */
-#define MIDDLE 6
-#define MIDDLE_LEAST 96 /* steps of the sum, */
-#define MIDDLE_MOST 1024
-#define MIDDLE_TILES 12 /* and tiles for a compute unit */
+/* So many of the last take longer than predicted where sums are long. Those of two slices do in
+ * other cases, too: of the shortest sums, of many tiles, and where they store many columns one by
+ * one; those of sixteen where there are more tiles than units
+ * (bench/notes/matmul.md#more-blocks). */
+#define NOT_LONG 6
+#define MOST_STEPS 1024
+#define LEAST_OF_TWO 96 /* steps */
+#define MOST_OF_TWO 12  /* tiles for a compute unit */
 
-static bool is_middle(const wfi_point *point, const wfi_matmul_block *b)
+static bool is_within(const wfi_point *point, const wfi_matmul_block *b, uint32_t slices)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    return p->k >= MIDDLE_LEAST && p->k <= MIDDLE_MOST &&
-           (b->thread_n < 8 || point->values[MATMUL_ID_VEC4] & 4) &&
-           wfi_matmul_tile_count(p, b->tile_m, b->tile_n) <=
-               MIDDLE_TILES * wfi_matmul_units(point->caps);
+    const double count = wfi_matmul_tile_count(p, b->tile_m, b->tile_n),
+                 units = wfi_matmul_units(point->caps);
+    const bool vectors = b->thread_n < 8 || point->values[MATMUL_ID_VEC4] & 4;
+    return p->k <= MOST_STEPS && (slices < 16 || count <= units) &&
+           (slices > 2 || (p->k >= LEAST_OF_TWO && vectors && count <= MOST_OF_TWO * units));
 }
 
 /* One column of high tiles is slower than `vector` (11008x32x4096, an H200). */
@@ -272,7 +274,8 @@ static bool complete_timed(wfi_point *trial, size_t index)
     const wfi_matmul_block *b = &timed_blocks[index];
     const uint32_t rows = b->tile_m / b->thread_m, columns = b->tile_n / b->thread_n;
     uint32_t *v = trial->values;
-    if ((index + MIDDLE >= WFI_COUNT(timed_blocks) && !is_middle(trial, b)) ||
+    if ((index + NOT_LONG >= WFI_COUNT(timed_blocks) &&
+         !is_within(trial, b, timed_slices[index])) ||
         is_one_column(trial, b) || !trial->caps->full_subgroups)
         return false;
     v[MATMUL_ID_SLICES_K] = timed_slices[index];

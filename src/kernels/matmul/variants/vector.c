@@ -366,9 +366,7 @@ static const wfi_matmul_block timed_blocks[] = {
 #define NOT_F32 2 /* so many of the first gain nothing in f32, or take longer than predicted */
 
 /* Likewise for sums of 64 bits, which take so long that short steps and small blocks of a work-item
- * cost little and more work-groups hide more: an H200 took 0.83 of the time, in the geometric mean
- * of the 42 in 100 products that these are expected to be faster for
- * (bench/notes/matmul.md#f64-small). */
+ * cost little, and more work-groups hide more (bench/notes/matmul.md#more-blocks). */
 static const wfi_matmul_block f64_blocks[] = {
     {64, 32, 8, 4, 4},  {16, 32, 8, 4, 4},  {32, 16, 8, 4, 4},  {32, 32, 8, 4, 4},
     {16, 64, 8, 4, 4},  {64, 16, 8, 4, 4},  {32, 64, 8, 4, 4},  {16, 128, 8, 4, 4},
@@ -377,6 +375,7 @@ static const wfi_matmul_block f64_blocks[] = {
 };
 #define NOT_LONG 1 /* so many of the first take longer than predicted where sums are long, */
 #define LONG_F64 (2 * WFI_LONG_SUM) /* as these are */
+#define FEW_LOW 3                   /* low tiles for a compute unit */
 
 /* For sums of at most SHALLOW_STEPS in f32 the last two blocks are tried where they take fewer
  * steps past the sum's end; up to NOT_AHEAD_STEPS small blocks load nothing ahead, since their
@@ -424,6 +423,12 @@ static bool complete_f64(wfi_point *trial, size_t index)
     const wfi_matmul_block *b = &f64_blocks[index];
     const wfi_matmul_problem *p = &trial->problem->matmul;
     if (index < NOT_LONG && p->k > LONG_F64)
+        return false;
+    /* Low tiles read B once for each row of them: 48x5504x768 in three rows took 1.37 of the time of
+     * 64 x 128. Few small ones gain all the same. */
+    if (b->tile_m == 16 && p->m > 32 &&
+        (b->tile_n >= 64 ||
+         wfi_matmul_tile_count(p, b->tile_m, b->tile_n) > FEW_LOW * wfi_matmul_units(trial->caps)))
         return false;
     /* Where there are many columns of them, tiles of 128 x 64 take no longer (7712x144x2624). */
     if (b->tile_m == 128 && b->tile_n == 32 && p->n > 128 && p->k > WFI_LONG_SUM)
