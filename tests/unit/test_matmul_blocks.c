@@ -174,6 +174,13 @@ static void slices_are_bounded(void **state)
         slices += two;
     }
     assert_true(slices > 0);
+    const choice many = {.m = 880, .n = 432, .k = 192, .batch = 40, .transpose_b = true};
+    const wfi_point point = pick(WF_TYPE_F32, &many);
+    assert_true(block_of(&point).slices_k != 2 || block_of(&point).thread_m == 8);
+    const choice single = {.m = 4240, .n = 287, .k = 112, .batch = 1};
+    const wfi_point odd = pick(WF_TYPE_F32, &single);
+    const block wide = {64, 32, 8, 4, 8, 2};
+    assert_false(is_block(&odd, &wide));
 }
 
 /* Slices that are no subgroups are not chosen where none can be one, as nobody measured there. */
