@@ -79,6 +79,7 @@ static void sums_of_64_bits_have_short_steps(void **state)
         {10001, 33, 35, 1, false, {64, 16, 8, 4, 4, 0}},
         {3616, 80, 3120, 1, false, {128, 32, 8, 8, 4, 0}},
         {3908, 178, 8778, 1, false, {256, 64, 8, 8, 8, 0}},
+        {48, 5504, 768, 1, false, {64, 128, 8, 8, 8, 0}},
     };
     check(WF_TYPE_F64, choices, sizeof choices / sizeof *choices);
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
@@ -174,13 +175,29 @@ static void slices_are_bounded(void **state)
         slices += two;
     }
     assert_true(slices > 0);
-    const choice many = {.m = 880, .n = 432, .k = 192, .batch = 40, .transpose_b = true};
-    const wfi_point point = pick(WF_TYPE_F32, &many);
-    assert_true(block_of(&point).slices_k != 2 || block_of(&point).thread_m == 8);
-    const choice single = {.m = 4240, .n = 287, .k = 112, .batch = 1};
-    const wfi_point odd = pick(WF_TYPE_F32, &single);
-    const block wide = {64, 32, 8, 4, 8, 2};
-    assert_false(is_block(&odd, &wide));
+}
+
+/* Of batches, which are many tiles sooner or later, and of rows of C that are no vectors. */
+static void two_slices_are_for_few_tiles(void **state)
+{
+    (void)state;
+    static const uint64_t shapes[][3] = {
+        {5264, 160, 160}, {48, 7008, 304}, {1072, 89, 304}, {940, 19, 209}, {880, 432, 192}};
+    int chosen = 0;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (uint64_t batch = 1; batch <= 80; batch++) {
+            const choice c = {
+                .m = shapes[i][0], .n = shapes[i][1], .k = shapes[i][2], .batch = batch};
+            const wfi_point point = pick(WF_TYPE_F32, &c);
+            const block b = block_of(&point);
+            if (b.slices_k != 2 || b.thread_m * b.thread_n != 32)
+                continue;
+            chosen++;
+            assert_true(wfi_matmul_tile_count(&point.problem->matmul, b.tile_m, b.tile_n) <=
+                        12 * 132);
+            assert_true(b.thread_n < 8 || c.n % 4 == 0);
+        }
+    assert_true(chosen > 0);
 }
 
 /* Slices that are no subgroups are not chosen where none can be one, as nobody measured there. */
@@ -200,6 +217,7 @@ int main(void)
         cmocka_unit_test(long_sums_of_64_bits_have_large_blocks),
         cmocka_unit_test(slices_have_lanes_that_divide),
         cmocka_unit_test(slices_are_bounded),
+        cmocka_unit_test(two_slices_are_for_few_tiles),
         cmocka_unit_test(slices_need_subgroups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
