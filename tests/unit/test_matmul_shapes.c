@@ -338,7 +338,7 @@ static void deep_tiles_are_shared(void **state)
     assert_int_equal(point.values[MATMUL_ID_STREAM_K], 2);
 }
 
-/* f64 has tiles of 128 and 256 x 64, too: those of 64 x 64 keep half of a unit's schedulers busy. */
+/* f64 has tiles of 128 and 256 x 64: those of 64 x 64 keep half of a unit's schedulers busy. */
 static void columns_of_f64_have_high_tiles(void **state)
 {
     (void)state;

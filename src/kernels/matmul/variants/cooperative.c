@@ -258,8 +258,9 @@ static double largest(double a, double b)
     return a > b ? a : b;
 }
 
-/* How much longer products take where B is stored by rows along the sum, since a tile then begins in
- * so many rows: 1.25 times for 256 columns, 1.05 for 128 (an H200, 4096x4096x2048). */
+/* How much longer products take where B is stored by rows along the sum, since a tile then begins
+ * in as many rows as it has columns: 1.25 times for 256, 1.05 for 128
+ * (bench/notes/matmul-matrix-units.md#rows-of-b). */
 static double rows_of_b(const wfi_matmul_problem *p, const block *b)
 {
     return p->transpose_b && b->tile_n > 96 ? 1 + (b->tile_n - 96.0) / 640 : 1;

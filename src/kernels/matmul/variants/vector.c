@@ -424,8 +424,8 @@ static bool complete_f64(wfi_point *trial, size_t index)
     const wfi_matmul_problem *p = &trial->problem->matmul;
     if (index < NOT_LONG && p->k > LONG_F64)
         return false;
-    /* Low tiles read B once for each row of them: 48x5504x768 in three rows took 1.37 of the time of
-     * 64 x 128. Few small ones gain all the same. */
+    /* Low tiles read B once for each row of them: 48x5504x768 in three rows took 1.37 of the time
+     * of 64 x 128. Few small ones gain all the same. */
     if (b->tile_m == 16 && p->m > 32 &&
         (b->tile_n >= 64 ||
          wfi_matmul_tile_count(p, b->tile_m, b->tile_n) > FEW_LOW * wfi_matmul_units(trial->caps)))

@@ -48,8 +48,8 @@ static uint64_t shared_bytes(const wfi_point *point)
 #define LIKE_ROWS 0.5 /* of their mean: the deviation of rows that take about the same loads */
 #define FILLING 20    /* subgroups for a compute unit, whose loads hide each other's latency */
 
-/* Whether rows of about one length fill the device by so many loads. Each has a power of two of lanes,
- * whose loads may be far fewer, so that half as many loads would mean padding alone. */
+/* Whether rows of about one length fill the device by so many loads. Each has a power of two of
+ * lanes, whose loads may be far fewer, so that half as many loads would mean padding alone. */
 static bool rows_fill(const wfi_spmv_problem *p, uint32_t loads, double subgroup, double units)
 {
     const double fours = ceil(p->mean_row / 4);
