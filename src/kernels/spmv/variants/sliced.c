@@ -1,7 +1,6 @@
 /* Variant sliced: slices of sorted rows a subgroup (formats/sliced.h), in as few dispatches as
  * bindings allow. */
 #include <math.h>
-
 #include <stddef.h>
 #include <string.h>
 
