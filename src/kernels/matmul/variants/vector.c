@@ -198,6 +198,15 @@ static void set_lanes(wfi_point *point)
     v[MATMUL_ID_LANES_M] = power_within(v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M], 4);
 }
 
+/* Those of 32 work-items: narrow tiles have more along their rows. */
+static void set_lanes_of_32(wfi_point *point)
+{
+    uint32_t *v = point->values;
+    set_lanes(point);
+    v[MATMUL_ID_LANES_M] =
+        power_within(v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M], 32 / v[MATMUL_ID_LANES_N]);
+}
+
 /* Whether a work-item's registers suffice, if need be without double buffering of registers. */
 static bool holds_registers(wfi_point *point)
 {
@@ -316,8 +325,7 @@ static void set_gpu_block(wfi_point *point)
     const gpu_block *chosen = gpu_block_for(point, count, units);
     const wfi_matmul_block *b = &chosen->sizes;
     wfi_matmul_set_block(point, b);
-    set_lanes(point);
-    v[MATMUL_ID_LANES_M] = power_within(b->tile_m / b->thread_m, 32 / v[MATMUL_ID_LANES_N]);
+    set_lanes_of_32(point);
     v[MATMUL_ID_DOUBLE_BUFFER] = chosen->double_buffer;
     v[MATMUL_ID_SPLIT_K] =
         split_k_for(point, wfi_matmul_tile_count(p, b->tile_m, b->tile_n), units);
@@ -407,8 +415,7 @@ static bool complete_timed(wfi_point *trial, size_t index)
     /* Some of these took 3.6 times their prediction. */
     if (trial->problem->type == WF_TYPE_F64 && b->tile_m == 32 && b->tile_n == 32)
         return false;
-    set_lanes(trial);
-    v[MATMUL_ID_LANES_M] = power_within(b->tile_m / b->thread_m, 32 / v[MATMUL_ID_LANES_N]);
+    set_lanes_of_32(trial);
     v[MATMUL_ID_DOUBLE_BUFFER] =
         (b->tile_k > 8 || b->thread_n > 8) && (b->tile_m != 64 || b->tile_n != 16) &&
         (!f32 || b->thread_m * b->thread_n > 32 || steps > NOT_AHEAD_STEPS);
@@ -433,9 +440,7 @@ static bool complete_f64(wfi_point *trial, size_t index)
     /* Where there are many columns of them, tiles of 128 x 64 take no longer (7712x144x2624). */
     if (b->tile_m == 128 && b->tile_n == 32 && p->n > 128 && p->k > WFI_LONG_SUM)
         return false;
-    set_lanes(trial);
-    trial->values[MATMUL_ID_LANES_M] =
-        power_within(b->tile_m / b->thread_m, 32 / trial->values[MATMUL_ID_LANES_N]);
+    set_lanes_of_32(trial);
     trial->values[MATMUL_ID_DOUBLE_BUFFER] = trial->values[MATMUL_ID_STREAM_K] = 0;
     trial->values[MATMUL_ID_GATHERED] = gathers(trial, true);
     /* Storing single elements takes most of a short sum's time. */
@@ -443,11 +448,13 @@ static bool complete_f64(wfi_point *trial, size_t index)
            trial->values[MATMUL_ID_VEC4] & 4;
 }
 
-/* Keeps the fastest of the blocks where it is faster than the best so far. */
-static void try_blocks(const wfi_point *given, const wfi_matmul_blocks *blocks, wfi_point *best,
+/* Keeps the fastest of the blocks, with these operands packed, where it is faster than the best so
+ * far. */
+static void try_blocks(uint32_t pack, const wfi_matmul_blocks *blocks, wfi_point *best,
                        double *least)
 {
-    wfi_point trial = *given;
+    wfi_point trial = *best;
+    trial.values[MATMUL_ID_PACK] = pack;
     const double time = wfi_matmul_fastest_block(&trial, blocks);
     if (time < 0 || (*least >= 0 && time >= *least))
         return;
@@ -470,13 +477,11 @@ static double fit_timed_block(wfi_point *point)
     v[MATMUL_ID_SWIZZLE] = 1;
     v[MATMUL_ID_PAIRS] = wfi_matmul_profile_of(point->caps)->pairs;
     for (uint32_t pack = 0; pack <= 3; pack++) {
-        wfi_point trial = *point;
-        trial.values[MATMUL_ID_PACK] = pack;
         if (pack & aligned)
             continue;
-        try_blocks(&trial, &timed, point, &least);
+        try_blocks(pack, &timed, point, &least);
         if (point->problem->type == WF_TYPE_F64)
-            try_blocks(&trial, &small, point, &least);
+            try_blocks(pack, &small, point, &least);
     }
     v[MATMUL_ID_SERPENTINE] = serpentine_for(point);
     return least;
