@@ -19,13 +19,18 @@ double wfi_spmv_reach_bytes(const wfi_point *point)
     return (double)wfi_least(p->columns, 2 * p->bandwidth + 1) * (double)wfi_spmv_real_bytes(point);
 }
 
+bool wfi_spmv_rows_alike(const wfi_spmv_problem *p)
+{
+    return p->row_deviation <= ALIKE * p->mean_row;
+}
+
 bool wfi_spmv_reads_all_over(const wfi_point *point)
 {
     const uint64_t cache = wfi_spmv_profile_of(point->caps)->gather_cache;
     const wfi_spmv_problem *p = &point->problem->spmv;
     return cache && wfi_spmv_reach_bytes(point) > (double)cache && p->bandwidth >= p->columns / 2 &&
-           p->block == 2 && p->block_fill <= LONE_FILL && p->row_deviation <= ALIKE * p->mean_row &&
-           !p->fused && !p->strided;
+           p->block == 2 && p->block_fill <= LONE_FILL && wfi_spmv_rows_alike(p) && !p->fused &&
+           !p->strided;
 }
 
 bool wfi_spmv_shares_sectors(const wfi_point *point)

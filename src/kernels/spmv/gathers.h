@@ -7,7 +7,10 @@
 /* Bytes of x between the entries that are furthest from the diagonal. */
 double wfi_spmv_reach_bytes(const wfi_point *point);
 
-/* Whether rows of much the same length read x all over, unlike their neighbours, and more of it
+/* Whether rows are of much the same length. */
+bool wfi_spmv_rows_alike(const wfi_spmv_problem *p);
+
+/* Whether such rows read x all over, unlike their neighbours, and more of it
  * than a compute unit's first-level cache holds, on devices of which that is known. */
 bool wfi_spmv_reads_all_over(const wfi_point *point);
 

@@ -44,10 +44,9 @@ static uint64_t shared_bytes(const wfi_point *point)
 
 /* ---------------------------------------------------------------------------------------- model */
 
-#define LIKE_ROWS 0.5 /* of their mean: the deviation of rows that take about the same loads */
-#define FILLING 20    /* subgroups for a compute unit, whose loads hide each other's latency */
+#define FILLING 20 /* subgroups for a compute unit, whose loads hide each other's latency */
 
-/* Whether rows of about one length fill the device by so many loads. Each has a power of two of
+/* Whether rows that are alike fill the device by so many loads. Each has a power of two of
  * lanes, whose loads may be far fewer, so that half as many loads would mean padding alone. */
 static bool rows_fill(const wfi_spmv_problem *p, uint32_t loads, double subgroup, double units)
 {
@@ -73,7 +72,7 @@ static uint32_t fit_loads(const wfi_point *point, double spread)
         return 32;
     uint32_t loads = spread >= 3 ? 16 : 8;
     while (loads > 2 && all / loads < (spread >= 3 ? 12 : 30) &&
-           !(spread < LIKE_ROWS && rows_fill(p, loads, point->caps->subgroup_size, units)))
+           !(wfi_spmv_rows_alike(p) && rows_fill(p, loads, point->caps->subgroup_size, units)))
         loads /= 2;
     return loads;
 }
