@@ -115,10 +115,10 @@ static void long_sums_of_64_bits_have_large_blocks(void **state)
                 assert_false(is_block(&point, &high) && n > 128 && k > 512);
                 const double tiles = wfi_matmul_tile_count(
                     &point.problem->matmul, v[MATMUL_ID_TILE_M], v[MATMUL_ID_TILE_N]);
-                if (strcmp(point.variant->name, "vector") == 0 && v[MATMUL_ID_TILE_K] == 8)
-                    assert_false(v[MATMUL_ID_TILE_M] == 16 && tiles > 3 * 132);
-                if (strcmp(point.variant->name, "vector") == 0 && v[MATMUL_ID_TILE_K] == 8 &&
-                    v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] <= 32 && k <= 512)
+                if (strcmp(point.variant->name, "vector") != 0 || v[MATMUL_ID_TILE_K] != 8)
+                    continue;
+                assert_false(v[MATMUL_ID_TILE_M] == 16 && tiles > 3 * 132);
+                if (v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] <= 32 && k <= 512)
                     assert_true(v[MATMUL_ID_GATHERED] || v[MATMUL_ID_VEC4] & 4);
             }
     assert_true(lows > 0 && highs > 0);
