@@ -335,6 +335,42 @@ static void rows_of_an_h200_make_two_iterations(void **state)
     gpu_forget(device);
 }
 
+/* Rows of up to 16 inner cells: `march` 16x8 of one cell a work-item (H200, bench/notes/himeno.md
+ * #narrow), but on tiny grids, on those that several iterations go through, and where what is
+ * published of a GPU's units chooses. */
+static void narrow_rows_are_marched_along(void **state)
+{
+    static const struct {
+        uint32_t n[3];
+        bool marched;
+    } cases[] = {{{17, 53, 555}, true},  {{17, 313, 148}, true}, {{16, 151, 386}, true},
+                 {{17, 626, 119}, true}, {{18, 400, 150}, true}, {{24, 18, 930}, false},
+                 {{22, 337, 33}, false}, {{17, 60, 60}, false},  {{17, 700, 500}, false},
+                 {{555, 53, 17}, false}, {{32, 169, 56}, false}};
+    wf_device *device = gpu_nvidia(), *other = gpu_large();
+    (void)state;
+    other->caps.vendor_id = 0x1002;
+    snprintf(other->caps.name, sizeof other->caps.name, "AMD Radeon RX 7900 XTX (RADV NAVI31)");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint32_t *n = cases[i].n;
+        const wfi_problem problem = grid_of(n[0], n[1], n[2]);
+        const wfi_point point = gpu_pick(device, &problem);
+        if ((strcmp(point.variant->name, "march") == 0) != cases[i].marched)
+            fail_msg("%ux%ux%u: %s", n[0], n[1], n[2], point.variant->name);
+        assert_string_not_equal(gpu_pick(other, &problem).variant->name, "march");
+        if (!cases[i].marched)
+            continue;
+        assert_int_equal(wfi_point_value(&point, HIMENO_ID_LOCAL_X, 1), 16);
+        assert_int_equal(wfi_point_value(&point, HIMENO_ID_LOCAL_Y, 1), 8);
+        assert_int_equal(wfi_point_value(&point, HIMENO_ID_MARCH, 1), 4);
+        assert_int_equal(wfi_point_value(&point, HIMENO_ID_PAD, 0), 1);
+        assert_int_equal(wfi_point_value(&point, HIMENO_ID_INTERLEAVE, 1), 0);
+        assert_int_equal(wfi_point_value(&point, HIMENO_ID_REVERSE, 0), 1);
+    }
+    gpu_forget(device);
+    gpu_forget(other);
+}
+
 /* Of texels, which llvmpipe is given: columns have as many planes each, but for the last. */
 static void columns_of_texels_are_even(void **state)
 {
@@ -372,6 +408,7 @@ int main(void)
         cmocka_unit_test(slow_memory_makes_three_iterations),
         cmocka_unit_test(small_grids_of_slow_memory),
         cmocka_unit_test(rows_of_an_h200_make_two_iterations),
+        cmocka_unit_test(narrow_rows_are_marched_along),
         cmocka_unit_test(columns_of_texels_are_even),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
