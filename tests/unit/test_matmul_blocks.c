@@ -200,6 +200,47 @@ static void two_slices_are_for_few_tiles(void **state)
     assert_true(chosen > 0);
 }
 
+/* Tiles of 32 x 16 are for no more than four a unit (8288x48x784: 28.8 us by them, 24.9 by 32 x 64;
+ * 7632x48x368: 15.6 and 14.1; 5168x80x96: 8.0 and 7.0). */
+static void narrow_tiles_are_few(void **state)
+{
+    (void)state;
+    static const block narrow = {32, 16, 8, 4, 4, 4};
+    int chosen = 0;
+    for (uint64_t m = 640; m <= 9000; m += 304)
+        for (uint64_t n = 16; n <= 96; n += 16)
+            for (uint64_t k = 96; k <= 1024; k += 96) {
+                const choice c = {.m = m, .n = n, .k = k, .batch = 1};
+                const wfi_point point = pick(WF_TYPE_F32, &c);
+                if (!is_block(&point, &narrow))
+                    continue;
+                chosen++;
+                assert_true((m + 31) / 32 * ((n + 15) / 16) <= 4 * 132);
+            }
+    assert_true(chosen > 0);
+}
+
+/* Two slices of blocks of 8 x 16 load registers a step ahead, but of single elements. */
+static void large_blocks_are_loaded_ahead(void **state)
+{
+    (void)state;
+    static const block large = {64, 64, 8, 8, 16, 2};
+    int ahead = 0, not_ahead = 0;
+    for (uint64_t m = 200; m <= 6000; m += 361)
+        for (uint64_t n = 64; n <= 3000; n += 159)
+            for (uint64_t k = 200; k <= 6000; k += 503) {
+                const choice c = {.m = m, .n = n, .k = k, .batch = 1};
+                const wfi_point point = pick(WF_TYPE_F32, &c);
+                const uint32_t buffers = point.values[MATMUL_ID_DOUBLE_BUFFER];
+                if (!is_block(&point, &large) || strcmp(point.variant->name, "subgroup_k") != 0)
+                    continue;
+                assert_int_equal(buffers, n % 4 == 0 && k % 4 == 0 ? 2 : 0);
+                ahead += buffers == 2;
+                not_ahead += buffers == 0;
+            }
+    assert_true(ahead > 0 && not_ahead > 0);
+}
+
 /* Slices that are no subgroups are not chosen where none can be one, as nobody measured there. */
 static void slices_need_subgroups(void **state)
 {
@@ -218,6 +259,8 @@ int main(void)
         cmocka_unit_test(slices_have_lanes_that_divide),
         cmocka_unit_test(slices_are_bounded),
         cmocka_unit_test(two_slices_are_for_few_tiles),
+        cmocka_unit_test(narrow_tiles_are_few),
+        cmocka_unit_test(large_blocks_are_loaded_ahead),
         cmocka_unit_test(slices_need_subgroups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
