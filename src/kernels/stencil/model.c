@@ -42,8 +42,12 @@ static bool fills_device(const wfi_point *point)
 }
 
 /* Each column of theirs loads `radius` planes more on either side (H200, 82x32x49 of radius 2:
- * 17.2 us by columns of 4 and groups of 128x1, 30.6 by columns of 2 and 64x4). */
+ * 17.2 us by columns of 4 and groups of 128x1, 30.6 by columns of 2 and 64x4). In two dimensions
+ * single rows are faster all the same where columns of 4 leave most of a device empty (546x217 of
+ * f64, radius 2: 4.8 us by columns of 4, 3.5 by rows), but not rows by two (1912x442 48.9 us for
+ * eight steps by columns of 4, 52.4 by 2). */
 #define SHORTEST_OF_WIDE_BOXES 4
+#define MOST_ITEMS_OF_ROWS 384 /* of a compute unit, in columns of 4 */
 
 bool wfi_stencil_is_wide_box(const wfi_point *point)
 {
@@ -54,10 +58,14 @@ bool wfi_stencil_is_wide_box(const wfi_point *point)
 
 void wfi_stencil_shorten_columns(wfi_point *point)
 {
-    const uint32_t shortest = wfi_stencil_is_wide_box(point) ? SHORTEST_OF_WIDE_BOXES : 1;
+    const bool wide = wfi_stencil_is_wide_box(point);
+    const uint32_t shortest = wide ? SHORTEST_OF_WIDE_BOXES : 1;
     for (uint32_t march = wfi_point_value(point, STENCIL_ID_MARCH, 1);
          march > shortest && !fills_device(point); march /= 2)
         wfi_point_set(point, STENCIL_ID_MARCH, march / 2);
+    if (wide && point->problem->stencil.dimensions == 2 && !fills_device(point) &&
+        !wfi_stencil_has_items(point, MOST_ITEMS_OF_ROWS))
+        wfi_point_set(point, STENCIL_ID_MARCH, 1);
 }
 
 bool wfi_stencil_goes_by_times(const wfi_point *point)
@@ -90,16 +98,11 @@ static uint64_t covering_items(uint64_t row, uint64_t rows, uint32_t x, uint32_t
     return wfi_round_up(row, x) * wfi_round_up(rows, wfi_power_at_least(rows, items / x));
 }
 
-void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march)
+void wfi_stencil_fit_items(wfi_point *point, uint32_t items, uint32_t most_x)
 {
     const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
     const uint32_t width = wfi_stencil_width(point);
     const uint64_t row = (a.ni + width - 1) / width;
-    /* In two dimensions one work-group has the row where it can, so that no halo is loaded twice
-     * (H200, 161x2717, a star of radius 1: 4.0 us by groups of 128 and columns of 4, 3.7 by 256;
-     * 268x5198 of f64, a box of radius 2: 12.4 and 9.7 by columns of 8). */
-    const bool spans = a.flat && row > ITEMS_BY_TIMES && row <= 2 * ITEMS_BY_TIMES;
-    const uint32_t items = spans ? 2 * ITEMS_BY_TIMES : wfi_stencil_items_by_times(point);
     wfi_stencil_fit_group(point, items, most_x);
     uint32_t x = wfi_point_value(point, STENCIL_ID_LOCAL_X, 1);
     /* Half as wide and twice as tall where a tenth fewer work-items then cover a plane, down to two
@@ -112,8 +115,28 @@ void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march)
         x /= 2;
     if (!a.flat)
         wfi_stencil_fit_group(point, items, x);
+}
+
+void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march)
+{
+    const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
+    const uint32_t width = wfi_stencil_width(point);
+    const uint64_t row = (a.ni + width - 1) / width;
+    /* In two dimensions one work-group has the row where it can, so that no halo is loaded twice
+     * (H200, 161x2717, a star of radius 1: 4.0 us by groups of 128 and columns of 4, 3.7 by 256;
+     * 268x5198 of f64, a box of radius 2: 12.4 and 9.7 by columns of 8). */
+    const bool spans = a.flat && row > ITEMS_BY_TIMES && row <= 2 * ITEMS_BY_TIMES;
+    wfi_stencil_fit_items(point, spans ? 2 * ITEMS_BY_TIMES : wfi_stencil_items_by_times(point),
+                          most_x);
     wfi_point_set(point, STENCIL_ID_MARCH, march);
     wfi_stencil_shorten_columns(point);
+}
+
+bool wfi_stencil_is_far_star(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    return wfi_stencil_goes_by_times(point) && p->shape == WF_STENCIL_STAR && p->dimensions == 3 &&
+           p->radius > 2 && point->problem->type != WF_TYPE_F64;
 }
 
 #define SHORTEST_LONG_COLUMNS 32

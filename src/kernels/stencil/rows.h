@@ -127,11 +127,15 @@ bool wfi_stencil_goes_by_times(const wfi_point *point);
 #define WFI_STENCIL_UNIT_ITEMS 2048
 /* Where that is so: the work-items of a work-group. */
 uint32_t wfi_stencil_items_by_times(const wfi_point *point);
-/* Such work-groups, as wide as `most_x` where that leaves few work-items without a cell, and
- * columns of `march` planes, or of fewer while the device is not full. */
+/* Work-groups of `items`, as wide as `most_x` where that leaves few work-items without a cell. */
+void wfi_stencil_fit_items(wfi_point *point, uint32_t items, uint32_t most_x);
+/* Such ones with the items above, and columns of `march` planes, or of fewer while the device is
+ * not full. */
 void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march);
 /* Makes columns as long as leave a processor's threads enough of them, all but the last alike. */
 void wfi_stencil_fit_long_columns(wfi_point *point);
+/* A star of radius 3 or 4 in three dimensions, computed in f32, where times choose. */
+bool wfi_stencil_is_far_star(const wfi_point *point);
 /* A box of a radius over 1 on a GPU. */
 bool wfi_stencil_is_wide_box(const wfi_point *point);
 /* Whether the point's work-groups give every compute unit so many work-items. */

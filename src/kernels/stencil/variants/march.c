@@ -44,6 +44,32 @@ static void lengthen_box_columns(wfi_point *point)
         *point = longer;
 }
 
+#define FAR_COLUMN 16       /* planes */
+#define MANY_FAR_ITEMS 4096 /* of a compute unit, in such columns */
+#define LEAST_GROUP_ITEMS 32u
+
+/* Stars of radius 3 and 4: where work-items are few, work-groups of one subgroup end together
+ * better, so that columns of 8 pay (H200, 881x24x128 of radius 4, mirrored: 21.1 us by 32x4 and
+ * 16, 18.0 by 32x1 and 8; 274x57x172 of radius 4, six steps, 133 and 114). Not with a periodic
+ * border (23x282x53 of f16, radius 3: 1.17 of the time), nor in shorter columns (207x52x18 of
+ * radius 3 4.6 us by 32x4 and 2, 5.1 by 32x1). Where they are many, columns of 16 pay for radius 3,
+ * too (538x147x784, two steps, 640 us by 8, 584 by 16). */
+static void fit_far_star(wfi_point *point)
+{
+    wfi_point longer = *point;
+    wfi_point_set(&longer, STENCIL_ID_MARCH, FAR_COLUMN);
+    if (wfi_stencil_has_items(&longer, MANY_FAR_ITEMS)) {
+        *point = longer;
+    } else if (point->problem->stencil.border != WF_BORDER_PERIODIC) {
+        const uint32_t lanes = point->caps->subgroup_size;
+        wfi_point smaller = *point;
+        wfi_stencil_fit_items(&smaller, lanes > LEAST_GROUP_ITEMS ? lanes : LEAST_GROUP_ITEMS, 32);
+        wfi_point_set(&smaller, STENCIL_ID_MARCH, 8);
+        if (wfi_stencil_has_items(&smaller, wfi_stencil_profile_of(point->caps)->unit_items))
+            *point = smaller;
+    }
+}
+
 static double fit(wfi_point *point)
 {
     const wfi_stencil_profile *profile = wfi_stencil_profile_of(point->caps);
@@ -51,6 +77,8 @@ static double fit(wfi_point *point)
         wfi_stencil_fit_by_times(point, 32, reaches_far(point) ? 16 : 8);
         halve_flat_columns(point);
         lengthen_box_columns(point);
+        if (wfi_stencil_is_far_star(point))
+            fit_far_star(point);
     } else {
         wfi_stencil_fit_group(point, 256, profile->march_width);
         wfi_point_set(point, STENCIL_ID_MARCH, 4);

@@ -162,22 +162,38 @@ static void fit_f16_tile(wfi_point *point)
     wfi_point_set(point, STENCIL_ID_MARCH, wfi_even_column(point->problem->stencil.nz, 16));
 }
 
+/* Boxes of radius 1 in f64 whose rows are vectors (H200, in us by `vector` and by this: 36x855x94
+ * 23.5 and 20.8, 66x132x224 15.7 and 14.5, 216x89x44 7.7 and 8.2, 190x82x138, three steps, 47.8 and
+ * 48.1; larger ones were not timed). Of other rows `march` is as fast (53x202x21, eight steps: 40.1
+ * and 41.7). */
+#define MOST_F64_CELLS 3e6
+
+static bool is_small_f64(const wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    return point->problem->type == WF_TYPE_F64 && p->radius == 1 &&
+           wfi_stencil_rows_hold_vectors(point) &&
+           (double)p->nx * (double)p->ny * (double)p->nz <= MOST_F64_CELLS;
+}
+
 #define UNTIMED 1e3 /* of other variants' cost: a search alone takes it */
 
 /* Faster than columns in registers where a cell has 124 neighbours (H200, 597x61x464 of f16 717 and
  * 490 us, 38x297x111 of f64 266 and 176, 80x62x410 of f32 33.6 and 25.7) and slower where it has 26
- * (145x452x246 of f32 72 and 95), but for f16. On other kinds of devices nobody has timed it. */
+ * (145x452x246 of f32 72 and 95), but for f16 and for small grids of f64. On other kinds of devices
+ * nobody has timed it. Two rows a work-item are slower in f64 as in others (121x54x37 14.1 us by
+ * two, 9.6 by one; 201x116x272 99.6 and 89.8). */
 static double fit(wfi_point *point)
 {
     const bool timed = wfi_stencil_goes_by_times(point) && wfi_stencil_has_fast_shared(point),
-               f16 = converts_once(point);
-    wfi_point_set(point, STENCIL_ID_ROWS, point->problem->type == WF_TYPE_F64 ? 2 : 1);
+               f16 = converts_once(point),
+               pays = f16 || is_small_f64(point) || wfi_stencil_is_wide_box(point);
+    wfi_point_set(point, STENCIL_ID_ROWS, 1);
     if (timed && f16)
         fit_f16_tile(point);
     else if (timed)
         fit_tile(point);
-    return wfi_stencil_bytes(point) *
-           (timed && (f16 || wfi_stencil_is_wide_box(point)) ? 1.9 : UNTIMED);
+    return wfi_stencil_bytes(point) * (timed && pays ? 1.9 : UNTIMED);
 }
 
 /* Every work-group loads its tile of each plane, also those of its cells that lie beyond the grid,

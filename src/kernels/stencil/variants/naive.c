@@ -12,30 +12,63 @@ static const wfi_parameter parameters[] = {
 static const wfi_constraint constraints[] = {WFI_STENCIL_FITS};
 
 #define FEW_WAVES 4 /* of work-items, one a cell, that units hold at once */
+#define NARROW 16   /* cells of a row, as many as a cube has */
 
-/* Whether columns would wait longer for the planes of a wide star, of which the first cell needs
- * seven or nine, than all cells at once, which ask for no border's number. */
+/* Whether all cells at once wait less than columns of them do, whose first cell needs all planes of
+ * the star: with a fixed border, which asks for no border's number, in stars of radius 2 and more
+ * where a device has the cells in a few waves (of radius 2 not those of narrow rows: 16x64x394,
+ * four steps, 17.2 us by `march`, 18.2 so); in stars of radius 1 and 2 where it has them in one,
+ * but for those of radius 1 with a mirrored border (bench/notes/stencil.md#few-cells). */
 static bool cells_are_few(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
     const wfi_unit unit = wfi_unit_of(point->caps);
     const double wave =
         (unit.items ? unit.items : WFI_STENCIL_UNIT_ITEMS) * (double)wfi_units_of(point->caps);
-    return wfi_stencil_goes_by_times(point) && p->shape == WF_STENCIL_STAR && p->dimensions == 3 &&
-           p->radius > 2 && p->border == WF_BORDER_DIRICHLET &&
-           (double)p->nx * (double)p->ny * (double)p->nz <= FEW_WAVES * wave;
+    const double waves = (double)p->nx * (double)p->ny * (double)p->nz / wave;
+    if (!wfi_stencil_goes_by_times(point) || p->shape != WF_STENCIL_STAR || p->dimensions != 3)
+        return false;
+    if (p->border == WF_BORDER_DIRICHLET && (p->radius > 2 || (p->radius == 2 && p->nx > NARROW)))
+        return waves <= FEW_WAVES;
+    return p->radius <= 2 && waves <= 1 && p->nx >= NARROW &&
+           (p->border != WF_BORDER_NEUMANN || p->radius == 2);
+}
+
+#define FEW_ROWS 32 /* of a plane */
+
+/* Cubes of cells, which share more of what they load than a row's (H200, 866x38x19, radius 2: 4.9
+ * us by 32x2x4, 6.1 by 32x4x1), half as wide where a tenth fewer cells then cover a row. Planes of
+ * few rows, of which the border of a wide star has half, are faster by eight of them (139x16x173 of
+ * f16, radius 4: 4.9 us by 32x8x1, 5.3 by 16x4x4). */
+static void fit_cube(wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    const uint64_t nx = p->nx;
+    const bool half = wfi_saves_a_tenth(wfi_round_up(nx, 16), wfi_round_up(nx, 32));
+    if (p->radius > 2 && p->ny < FEW_ROWS) {
+        wfi_stencil_fit_group(point, 256, 32);
+        return;
+    }
+    wfi_point_set(point, STENCIL_ID_LOCAL_X, half ? 16 : 32);
+    wfi_point_set(point, STENCIL_ID_LOCAL_Y, half ? 4 : 2);
+    wfi_point_set(point, STENCIL_ID_LOCAL_Z, point->caps->max_invocations < 256 ? 2 : 4);
 }
 
 /* Where cells are few, faster than `march` (H200, 163x106x43, radius 3: 6.5 us a step, `march` 8.3)
- * and about as fast as `vector` where rows hold vectors (16x129x51 of f16: 3.3 and 3.5). */
+ * and about as fast as `vector` where rows hold vectors (16x129x51 of f16: 3.3 and 3.5), but in
+ * f64, whose vectors are of two, with a fixed border (18x832x17, radius 2: 4.2 us, `vector` 4.6;
+ * mirrored 228x16x67, three steps: 13.8 and 12.9). */
 static double fit(wfi_point *point)
 {
     const bool few = cells_are_few(point);
+    const bool f64 = point->problem->type == WF_TYPE_F64,
+               fixed = point->problem->stencil.border == WF_BORDER_DIRICHLET;
+    const double cost = f64 && fixed ? 1.95 : 2.1;
     if (few)
-        wfi_stencil_fit_group(point, 256, 32);
+        fit_cube(point);
     else
         wfi_stencil_fit_group(point, 128, 64);
-    return wfi_stencil_fit_published(point, wfi_stencil_bytes(point) * (few ? 2.1 : 3));
+    return wfi_stencil_fit_published(point, wfi_stencil_bytes(point) * (few ? cost : 3));
 }
 
 static double inside(double extent, double radius)

@@ -6,16 +6,38 @@ static const wfi_parameter parameters[] = {WFI_STENCIL_LOCAL_X(128), WFI_STENCIL
 
 static const wfi_constraint constraints[] = {WFI_STENCIL_FITS, WFI_STENCIL_FITS_DISPATCH};
 
+#define MOST_LONG_ITEMS 2048 /* of a compute unit */
+
+/* Boxes of radius 1 in two dimensions, whose cells have nine products of a few loads: columns of 8
+ * are faster where work-items are enough for them, but not where they are many (H200, 2440x2061
+ * 12.0 us by columns of 2, 9.9 by 8; 1972x1929 of f16, six steps, 61.6 and 55.3; 3620x4666 41.0 and
+ * 44.1). */
+static void lengthen_flat_boxes(wfi_point *point)
+{
+    const wfi_stencil_problem *p = &point->problem->stencil;
+    wfi_point longer = *point;
+    if (p->shape != WF_STENCIL_BOX || p->radius != 1)
+        return;
+    wfi_point_set(&longer, STENCIL_ID_MARCH, 8);
+    if (wfi_stencil_has_items(&longer, MOST_LONG_ITEMS))
+        return;
+    wfi_stencil_shorten_columns(&longer);
+    if (wfi_point_value(&longer, STENCIL_ID_MARCH, 1) > 2)
+        *point = longer;
+}
+
 /* By times (H200). */
 static void fit_by_times(wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
     const bool star = p->shape == WF_STENCIL_STAR;
     const uint32_t narrow = 64 / wfi_stencil_width(point);
-    if (p->dimensions == 2)
+    if (p->dimensions == 2) {
         wfi_stencil_fit_by_times(point, narrow, p->radius == 1 ? 2 : 8);
-    else
+        lengthen_flat_boxes(point);
+    } else {
         wfi_stencil_fit_by_times(point, narrow, star && p->radius < 3 ? 8 : 16);
+    }
 }
 
 #define LEAST_LANES 16
@@ -192,6 +214,50 @@ static void fit_short_columns(wfi_point *point)
                   wfi_even_column(wfi_stencil_axes_of(p).nk, longer ? 2 * march : march));
 }
 
+#define FAR_ITEMS 64 /* of a work-group */
+/* Of a compute unit, each with four cells: of radius 4, whose columns load more beyond their ends,
+ * and of radius 3. */
+#define LEAST_ITEMS_OF_4 256
+#define LEAST_ITEMS_OF_3 512
+
+/* Whether a star of radius 3 or 4 keeps its work-groups: where long columns fill the device, those
+ * of 32, which were searched for on 512^3, or, of cells that are loaded one by one, those of 16
+ * (H200, 287x72x647 of f16, radius 3: 305 us for five steps by 16x8 and 16, 352 by 8x8 and 8); and
+ * where rows have vectors for 32 lanes, but columns of 8 at most fill it (100x42x478 of radius 4
+ * 11.8 us by 32x4, 15.0 by 16x4; 936x27x66 of radius 3 17.5 and 21.0). */
+static bool keeps_lanes(const wfi_point *point)
+{
+    const bool whole = wfi_stencil_rows_hold_vectors(point);
+    wfi_point longer = *point;
+    fit_lanes(&longer, wfi_stencil_items_by_times(point), 32);
+    wfi_point_set(&longer, STENCIL_ID_MARCH, whole ? 32 : 16);
+    if (wfi_stencil_has_items(&longer, whole ? LONG_COLUMN_ITEMS : LONG_COLUMN_ITEMS / 4))
+        return true;
+    wfi_stencil_shorten_columns(&longer);
+    return whole && wfi_point_value(&longer, STENCIL_ID_LOCAL_X, 1) == 32 &&
+           wfi_point_value(&longer, STENCIL_ID_MARCH, 1) <= 8;
+}
+
+/* Stars of radius 3 and 4 that are computed in f32: small work-groups and columns of 8 (H200,
+ * 284x310x74 of f16, radius 3, periodic: 37.8 us by 16x8 and 32, 27.6 so; 20x688x983, radius 4:
+ * 85.8 and 74.2; 352x617x68, radius 3, three steps: 230 and 172; bench/notes/stencil.md#far-stars),
+ * shorter ones while work-items are few (296x75x32, radius 4: 7.7 us by 8, 6.1 by 4). Narrower ones
+ * than of 16 do not pay where single elements of f16 are loaded (275x23x558 22.3 us by 16, 24.1 by
+ * 8). */
+static void fit_far_star(wfi_point *point)
+{
+    const bool f16 = point->problem->type == WF_TYPE_F16;
+    const uint32_t least = point->problem->stencil.radius > 3 ? LEAST_ITEMS_OF_4 : LEAST_ITEMS_OF_3;
+    if (f16 && !wfi_stencil_rows_hold_vectors(point))
+        wfi_stencil_fit_group(point, FAR_ITEMS, 16);
+    else
+        wfi_stencil_fit_items(point, FAR_ITEMS, 16);
+    uint32_t march = 8;
+    do
+        wfi_point_set(point, STENCIL_ID_MARCH, march);
+    while (!wfi_stencil_has_items(point, least) && (march /= 2) >= 1);
+}
+
 static double fit(wfi_point *point)
 {
     const wfi_stencil_profile *profile = wfi_stencil_profile_of(point->caps);
@@ -200,7 +266,9 @@ static double fit(wfi_point *point)
     /* These an H100 was searched for on 512^3 (bench/notes/stencil.md#machine-code). */
     const bool searched = !flat && wfi_stencil_rows_hold_vectors(point) &&
                           (p->shape == WF_STENCIL_STAR || p->radius == 1);
-    if (wfi_stencil_goes_by_times(point) && !searched) {
+    if (wfi_stencil_is_far_star(point) && !keeps_lanes(point)) {
+        fit_far_star(point);
+    } else if (wfi_stencil_goes_by_times(point) && !searched) {
         fit_by_times(point);
     } else if (has_short_columns(point)) {
         fit_short_columns(point);
