@@ -371,15 +371,21 @@ static void narrow_rows_are_marched_along(void **state)
     gpu_forget(other);
 }
 
+static wf_device *llvmpipe(void)
+{
+    wf_device *device = gpu_large();
+    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_CPU;
+    device->caps.driver_id = VK_DRIVER_ID_MESA_LLVMPIPE;
+    return device;
+}
+
 /* Of texels, which llvmpipe is given: columns have as many planes each, but for the last. */
 static void columns_of_texels_are_even(void **state)
 {
-    wf_device *device = gpu_large();
+    wf_device *device = llvmpipe();
     uint64_t random = 59;
     int several = 0;
     (void)state;
-    device->caps.device_type = VK_PHYSICAL_DEVICE_TYPE_CPU;
-    device->caps.driver_id = VK_DRIVER_ID_MESA_LLVMPIPE;
     for (int i = 0; i < 200; i++) {
         const uint32_t nk = (uint32_t)wfi_random_log(&random, 16, 500);
         const wfi_problem problem = grid_of((uint32_t)wfi_random_log(&random, 16, 500),
@@ -396,6 +402,35 @@ static void columns_of_texels_are_even(void **state)
     gpu_forget(device);
 }
 
+/* Of more than 300,000 cells they are short, in small work-groups and in blocks of coefficients;
+ * of fewer they are long and rows whole. On any device that takes the work-groups. */
+static void columns_of_large_grids_of_texels_are_short(void **state)
+{
+    static const struct {
+        uint32_t n[3], invocations;
+        bool is_short;
+        uint32_t x, y;
+    } cases[] = {{{257, 129, 129}, 1024, true, 64, 4}, {{617, 102, 77}, 1024, true, 64, 4},
+                 {{523, 36, 20}, 1024, true, 64, 4},   {{257, 129, 129}, 128, true, 64, 2},
+                 {{39, 41, 640}, 1024, true, 16, 4},   {{94, 28, 102}, 1024, false, 32, 2},
+                 {{76, 47, 86}, 1024, false, 32, 2}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint32_t *n = cases[i].n;
+        const wfi_problem problem = grid_of(n[0], n[1], n[2]);
+        wf_device *device = llvmpipe();
+        device->caps.max_invocations = cases[i].invocations;
+        wfi_point point = defaults_of(device, &problem, "texels");
+        point.variant->fit(&point);
+        assert_int_equal(wfi_point_value(&point, HIMENO_ID_LOCAL_X, 0), cases[i].x);
+        assert_int_equal(wfi_point_value(&point, HIMENO_ID_LOCAL_Y, 0), cases[i].y);
+        assert_int_equal(wfi_point_value(&point, HIMENO_ID_MARCH, 0) == 4, cases[i].is_short);
+        assert_int_equal(wfi_point_value(&point, HIMENO_ID_INTERLEAVE, 0),
+                         cases[i].is_short ? 32 : 65536);
+        gpu_forget(device);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +445,7 @@ int main(void)
         cmocka_unit_test(rows_of_an_h200_make_two_iterations),
         cmocka_unit_test(narrow_rows_are_marched_along),
         cmocka_unit_test(columns_of_texels_are_even),
+        cmocka_unit_test(columns_of_large_grids_of_texels_are_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,32 +38,50 @@ static uint64_t groups_of(const wfi_point *point)
     return (uint64_t)groups[0] * groups[1] * groups[2];
 }
 
-/* Cells up to which rows of coefficients stay whole. */
-#define WHOLE_ROWS 5e5
+/* Cells up to which rows of coefficients stay whole, and columns long. */
+#define WHOLE_ROWS 3e5
+#define SHORT_COLUMN 4 /* planes */
+#define SHORT_ROWS 4   /* work-items of a work-group along j, beside short columns */
 
-/* Columns are long, and work-groups large, as long as each core gets some. On grids whose
- * coefficients are over 24 MB a block of them is what a subgroup of 8 fetches: of two processors
- * one was much faster so, and the other a little slower. */
-static double fit(wfi_point *point)
+/* Columns as long, and work-groups of up to `items` as large, as leave each core some. Columns get
+ * as many planes each, for the reason that wfi_stencil_fit_long_columns tells: on two threads
+ * 132x64x100 takes 4.4 ms by columns of 32, 32, 32 and 2 planes, 3.4 by 25, 25, 25 and 23. */
+static void fit_long(wfi_point *point, uint32_t items)
 {
-    const wfi_himeno_profile *profile = wfi_himeno_profile_of(point->caps);
-    const uint32_t most = point->caps->max_invocations;
-    const bool small = wfi_himeno_inner_cells(point->problem) <= WHOLE_ROWS;
-    wfi_himeno_fit_columns(point, 4);
-    uint32_t y = (most < 512 ? most : 512) / wfi_point_value(point, HIMENO_ID_LOCAL_X, 1),
-             march = 32;
+    uint32_t y = items / wfi_point_value(point, HIMENO_ID_LOCAL_X, 1), march = 32;
     wfi_point_set(point, HIMENO_ID_LOCAL_Y, y);
     wfi_point_set(point, HIMENO_ID_MARCH, march);
-    wfi_point_set(point, HIMENO_ID_INTERLEAVE, small ? 65536 : 32);
+    wfi_point_set(point, HIMENO_ID_INTERLEAVE, 65536);
     while (y > 2 && groups_of(point) < 32)
         wfi_point_set(point, HIMENO_ID_LOCAL_Y, y /= 2);
     while (march > 8 && groups_of(point) < 16)
         wfi_point_set(point, HIMENO_ID_MARCH, march /= 2);
-    /* Columns get as many planes each, for the reason that wfi_stencil_fit_long_columns tells: on
-     * two threads 132x64x100 takes 4.4 ms by columns of 32, 32, 32 and 2 planes, 3.4 by 25, 25, 25
-     * and 23. */
     const uint64_t planes = point->problem->himeno.nk - UINT64_C(2);
     wfi_point_set(point, HIMENO_ID_MARCH, wfi_even_column(planes, march));
+}
+
+/* Where arrays are over 17 MB a block of coefficients is what a subgroup of 8 fetches, and columns
+ * are short, so that a core reads few places of memory in turn: a processor prefetches a few dozen
+ * at most, and a subgroup goes through a column whole before the next one does (two cores of a
+ * Xeon, in ms by 64x8 in columns of 25 to 31 planes and by 64x4 in columns of 4: 617x102x77 87.8
+ * and 48.6, 296x63x242 58.3 and 41.6; bench/notes/himeno.md#streams). */
+static void fit_short(wfi_point *point, uint32_t items)
+{
+    const uint32_t y = items / wfi_point_value(point, HIMENO_ID_LOCAL_X, 1);
+    wfi_point_set(point, HIMENO_ID_LOCAL_Y, y < SHORT_ROWS ? y : SHORT_ROWS);
+    wfi_point_set(point, HIMENO_ID_MARCH, SHORT_COLUMN);
+    wfi_point_set(point, HIMENO_ID_INTERLEAVE, 32);
+}
+
+static double fit(wfi_point *point)
+{
+    const wfi_himeno_profile *profile = wfi_himeno_profile_of(point->caps);
+    const uint32_t most = point->caps->max_invocations, items = most < 512 ? most : 512;
+    wfi_himeno_fit_columns(point, 4);
+    if (wfi_himeno_inner_cells(point->problem) <= WHOLE_ROWS)
+        fit_long(point, items);
+    else
+        fit_short(point, items);
     return wfi_himeno_least_bytes(point->problem) * profile->times.texels;
 }
 
