@@ -241,6 +241,15 @@ static void release_held(void)
     }
 }
 
+/* Where a compiler ends the process, no point is measured beside it, however quickly the search has
+ * opened one. */
+static void wait_for_compilers(void)
+{
+    const double until = overlap_seconds() + MOST_WAIT;
+    while (seen->ends == IN_A_COMPILER && atomic_load(&seen->running) && overlap_seconds() < until)
+        overlap_pause(1e-3);
+}
+
 /* A search is told to end when all points have been measured, if not before. */
 static bool note_progress(void *user, const wf_tune_progress *progress)
 {
@@ -251,6 +260,7 @@ static bool note_progress(void *user, const wf_tune_progress *progress)
         seen->decides_beside = atomic_load(&seen->compiling) > 0;
     if (strcmp(progress->stage, "measuring") != 0)
         return strcmp(progress->stage, "deciding") != 0;
+    wait_for_compilers();
     note_point(progress);
     release_held();
     const bool ends =
