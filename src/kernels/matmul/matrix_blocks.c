@@ -15,20 +15,10 @@
 #include "kernels/matmul/pack.h"
 #include "kernels/matmul/shape.h"
 #include "kernels/matmul/stream_k.h"
+#include "kernels/matmul/tile.h"
 #include "kernels/matmul/tile_time.h"
 #include "kernels/matmul/traffic.h"
 #include "profiles/matmul.h"
-
-wfi_matmul_tile wfi_matmul_matrix_tile(const wfi_point *point)
-{
-    const uint32_t *v = point->values;
-    return (wfi_matmul_tile){.m = v[MATMUL_ID_TILE_M],
-                             .n = v[MATMUL_ID_TILE_N],
-                             .k = v[MATMUL_ID_TILE_K],
-                             .split_k = v[MATMUL_ID_SPLIT_K],
-                             .stream_k = v[MATMUL_ID_STREAM_K],
-                             .swizzle = v[MATMUL_ID_SWIZZLE]};
-}
 
 /* A step is tile_k steps of the sum in one work-group. It takes STEP_TIME (0.15 us), or THIN_TIME
  * where few work-groups read the same bytes, so that these come from memory; LOAD_TIME for each
@@ -124,7 +114,7 @@ static double groups_time(const wfi_point *point, double groups, const block *b,
 /* Time of full waves of one work-group a unit, which then share what is left. */
 static double stream_k_time(const wfi_point *point, const block *b)
 {
-    const wfi_matmul_tile tile = wfi_matmul_matrix_tile(point);
+    const wfi_matmul_tile tile = wfi_matmul_tile_of(point);
     const wfi_matmul_stream_k s = wfi_matmul_stream_k_of(point, &tile);
     const double units = wfi_matmul_units(point->caps), full = floor((double)s.tiles / units),
                  left = ceil((double)(s.shared * s.tile_steps) / (double)s.groups);
@@ -224,7 +214,7 @@ static bool may_share(const wfi_point *point, const block *b)
 {
     wfi_point trial = *point;
     trial.values[MATMUL_ID_STREAM_K] = 1;
-    const wfi_matmul_tile tile = wfi_matmul_matrix_tile(&trial);
+    const wfi_matmul_tile tile = wfi_matmul_tile_of(&trial);
     return wfi_matmul_profile_of(point->caps)->matrix_units_stream_k && b->resident == 1 &&
            point->problem->type != WF_TYPE_F32 && wfi_point_legal(&trial, NULL) &&
            wfi_matmul_stream_k_of(&trial, &tile).groups > 0;

@@ -106,13 +106,7 @@ static void add_waves(const wfi_point *point, const matrix_group *g, double coun
 /* One wave of one work-group a unit, which then share what whole waves leave. */
 static void add_stream_k(const wfi_point *point, const matrix_group *g, double units, double *terms)
 {
-    const uint32_t *v = point->values;
-    const wfi_matmul_tile tile = {.m = v[MATMUL_ID_TILE_M],
-                                  .n = v[MATMUL_ID_TILE_N],
-                                  .k = v[MATMUL_ID_TILE_K],
-                                  .split_k = v[MATMUL_ID_SPLIT_K],
-                                  .stream_k = v[MATMUL_ID_STREAM_K],
-                                  .swizzle = v[MATMUL_ID_SWIZZLE]};
+    const wfi_matmul_tile tile = wfi_matmul_tile_of(point);
     const wfi_matmul_stream_k s = wfi_matmul_stream_k_of(point, &tile);
     const double full = floor((double)s.tiles / units),
                  left = ceil((double)(s.shared * s.tile_steps) / (double)s.groups);

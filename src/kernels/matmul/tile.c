@@ -96,6 +96,17 @@ void wfi_matmul_local_group(const wfi_point *point, uint32_t size[3])
     size[2] = 1;
 }
 
+wfi_matmul_tile wfi_matmul_tile_of(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    return (wfi_matmul_tile){.m = v[MATMUL_ID_TILE_M],
+                             .n = v[MATMUL_ID_TILE_N],
+                             .k = v[MATMUL_ID_TILE_K],
+                             .split_k = v[MATMUL_ID_SPLIT_K],
+                             .stream_k = v[MATMUL_ID_STREAM_K],
+                             .swizzle = v[MATMUL_ID_SWIZZLE]};
+}
+
 uint32_t wfi_matmul_registers(const wfi_point *point)
 {
     const uint32_t *v = point->values;

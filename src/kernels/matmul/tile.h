@@ -31,6 +31,9 @@ typedef struct wfi_matmul_tile {
     const wfi_matmul_packed_copy *packed; /* of A and B; NULL: both are read in place */
 } wfi_matmul_tile;
 
+/* The tile of a point of a variant that splits sums or shares tiles. */
+wfi_matmul_tile wfi_matmul_tile_of(const wfi_point *point);
+
 /* Which matrices can move four elements at a time: those whose stored rows begin at multiples of
  * four elements and are multiples of four long. Bits 1 A, 2 B, 4 C. */
 uint32_t wfi_matmul_vec4_bits(const wfi_matmul_problem *p);

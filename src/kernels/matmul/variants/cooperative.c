@@ -126,7 +126,7 @@ static bool f16x2_allowed(const wfi_point *point)
 
 static bool may_stream_k(const wfi_point *point)
 {
-    const wfi_matmul_tile tile = wfi_matmul_matrix_tile(point);
+    const wfi_matmul_tile tile = wfi_matmul_tile_of(point);
     return wfi_matmul_may_stream_k(point, &tile);
 }
 
@@ -212,14 +212,14 @@ static double expect(const wfi_point *point)
 
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
-    return wfi_matmul_build_packed(plan, point, params, wfi_matmul_matrix_tile(point),
+    return wfi_matmul_build_packed(plan, point, params, wfi_matmul_tile_of(point),
                                    point->values[MATMUL_ID_PACK]);
 }
 
 /* Of f16x2's fixup, which scales sums back where work-groups share tiles, nobody has counted. */
 static void traffic(const wfi_point *point, wfi_traffic *out)
 {
-    const wfi_matmul_tile tile = wfi_matmul_matrix_tile(point);
+    const wfi_matmul_tile tile = wfi_matmul_tile_of(point);
     if (point->problem->type != WF_TYPE_F32 || tile.stream_k == 0)
         wfi_matmul_memory_traffic(point, &tile, out);
 }

@@ -97,20 +97,9 @@ static bool gathers_elements(const wfi_point *point)
     return gathered == 0 || (gathered == 1 && !(point->values[MATMUL_ID_VEC4] & 4));
 }
 
-static wfi_matmul_tile tile_of(const wfi_point *point)
-{
-    const uint32_t *v = point->values;
-    return (wfi_matmul_tile){.m = v[MATMUL_ID_TILE_M],
-                             .n = v[MATMUL_ID_TILE_N],
-                             .k = v[MATMUL_ID_TILE_K],
-                             .split_k = v[MATMUL_ID_SPLIT_K],
-                             .stream_k = v[MATMUL_ID_STREAM_K],
-                             .swizzle = v[MATMUL_ID_SWIZZLE]};
-}
-
 static bool may_stream_k(const wfi_point *point)
 {
-    const wfi_matmul_tile tile = tile_of(point);
+    const wfi_matmul_tile tile = wfi_matmul_tile_of(point);
     return wfi_matmul_may_stream_k(point, &tile);
 }
 
@@ -555,7 +544,7 @@ static void refit(wfi_point *point)
 
 static void traffic(const wfi_point *point, wfi_traffic *out)
 {
-    const wfi_matmul_tile tile = tile_of(point);
+    const wfi_matmul_tile tile = wfi_matmul_tile_of(point);
     wfi_problem problem;
     const wfi_point packed = wfi_matmul_packed_point(point, &problem);
     wfi_matmul_block_traffic(&packed, out);
@@ -566,7 +555,7 @@ static void traffic(const wfi_point *point, wfi_traffic *out)
 
 static wf_result build(wf_plan *plan, const wfi_point *point, const void *params)
 {
-    return wfi_matmul_build_packed(plan, point, params, tile_of(point),
+    return wfi_matmul_build_packed(plan, point, params, wfi_matmul_tile_of(point),
                                    point->values[MATMUL_ID_PACK]);
 }
 
