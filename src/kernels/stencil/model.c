@@ -12,13 +12,18 @@ double wfi_stencil_bytes(const wfi_point *point)
     return (double)wf_type_size(point->problem->type) * (double)wfi_stencil_elements(p) * p->steps;
 }
 
+uint64_t wfi_stencil_row_items(const wfi_point *point)
+{
+    const uint32_t width = wfi_stencil_width(point);
+    return (wfi_stencil_axes_of(&point->problem->stencil).ni + width - 1) / width;
+}
+
 void wfi_stencil_fit_group(wfi_point *point, uint32_t items, uint32_t most_x)
 {
     if (items > point->caps->max_invocations)
         items = point->caps->max_invocations;
     const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
-    const uint32_t width = wfi_stencil_width(point);
-    const uint32_t x = wfi_power_at_least((a.ni + width - 1) / width, a.flat ? items : most_x);
+    const uint32_t x = wfi_power_at_least(wfi_stencil_row_items(point), a.flat ? items : most_x);
     const uint32_t wide = x < WFI_STENCIL_LEAST_X ? WFI_STENCIL_LEAST_X : x;
     wfi_point_set(point, STENCIL_ID_LOCAL_X, wide);
     wfi_point_set(point, STENCIL_ID_LOCAL_Y, a.flat ? 1 : wfi_power_at_least(a.nj, items / wide));
@@ -56,14 +61,19 @@ bool wfi_stencil_is_wide_box(const wfi_point *point)
            p->radius > 1;
 }
 
+void wfi_stencil_shorten_to(wfi_point *point, uint32_t shortest, uint32_t unit_items)
+{
+    for (uint32_t march = wfi_point_value(point, STENCIL_ID_MARCH, 1);
+         march > shortest && !wfi_stencil_has_items(point, unit_items); march /= 2)
+        wfi_point_set(point, STENCIL_ID_MARCH, march / 2);
+}
+
 void wfi_stencil_shorten_columns(wfi_point *point)
 {
     const bool wide = wfi_stencil_is_wide_box(point);
-    const uint32_t shortest = wide ? SHORTEST_OF_WIDE_BOXES : 1;
-    for (uint32_t march = wfi_point_value(point, STENCIL_ID_MARCH, 1);
-         march > shortest && !fills_device(point); march /= 2)
-        wfi_point_set(point, STENCIL_ID_MARCH, march / 2);
-    if (wide && point->problem->stencil.dimensions == 2 && !fills_device(point) &&
+    wfi_stencil_shorten_to(point, wide ? SHORTEST_OF_WIDE_BOXES : 1,
+                           wfi_stencil_profile_of(point->caps)->unit_items);
+    if (wide && point->problem->stencil.dimensions == 2 &&
         !wfi_stencil_has_items(point, MOST_ITEMS_OF_ROWS))
         wfi_point_set(point, STENCIL_ID_MARCH, 1);
 }
@@ -102,7 +112,7 @@ void wfi_stencil_fit_items(wfi_point *point, uint32_t items, uint32_t most_x)
 {
     const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
     const uint32_t width = wfi_stencil_width(point);
-    const uint64_t row = (a.ni + width - 1) / width;
+    const uint64_t row = wfi_stencil_row_items(point);
     wfi_stencil_fit_group(point, items, most_x);
     uint32_t x = wfi_point_value(point, STENCIL_ID_LOCAL_X, 1);
     /* Half as wide and twice as tall where a tenth fewer work-items then cover a plane, down to two
@@ -119,13 +129,12 @@ void wfi_stencil_fit_items(wfi_point *point, uint32_t items, uint32_t most_x)
 
 void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march)
 {
-    const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
-    const uint32_t width = wfi_stencil_width(point);
-    const uint64_t row = (a.ni + width - 1) / width;
+    const uint64_t row = wfi_stencil_row_items(point);
+    const bool flat = point->problem->stencil.dimensions == 2;
     /* In two dimensions one work-group has the row where it can, so that no halo is loaded twice
      * (H200, 161x2717, a star of radius 1: 4.0 us by groups of 128 and columns of 4, 3.7 by 256;
      * 268x5198 of f64, a box of radius 2: 12.4 and 9.7 by columns of 8). */
-    const bool spans = a.flat && row > ITEMS_BY_TIMES && row <= 2 * ITEMS_BY_TIMES;
+    const bool spans = flat && row > ITEMS_BY_TIMES && row <= 2 * ITEMS_BY_TIMES;
     wfi_stencil_fit_items(point, spans ? 2 * ITEMS_BY_TIMES : wfi_stencil_items_by_times(point),
                           most_x);
     wfi_point_set(point, STENCIL_ID_MARCH, march);

@@ -27,7 +27,7 @@ uint64_t wfi_stencil_elements(const wfi_stencil_problem *p)
     return a.plane * a.nk;
 }
 
-static double cells(const wfi_stencil_problem *p)
+double wfi_stencil_cells(const wfi_stencil_problem *p)
 {
     return (double)p->nx * (double)p->ny * (p->dimensions == 3 ? (double)p->nz : 1);
 }
@@ -36,14 +36,14 @@ static double cells(const wfi_stencil_problem *p)
 double wfi_stencil_flops(const wfi_problem *problem)
 {
     const wfi_stencil_problem *p = &problem->stencil;
-    return (2.0 * wfi_stencil_taps(p) - 1) * cells(p) * p->steps;
+    return (2.0 * wfi_stencil_taps(p) - 1) * wfi_stencil_cells(p) * p->steps;
 }
 
 /* A read and a write of every cell each step. */
 double wfi_stencil_least_bytes(const wfi_problem *problem)
 {
     const wfi_stencil_problem *p = &problem->stencil;
-    return 2.0 * (double)wf_type_size(problem->type) * cells(p) * p->steps;
+    return 2.0 * (double)wf_type_size(problem->type) * wfi_stencil_cells(p) * p->steps;
 }
 
 static bool valid_range(uint32_t extent, uint32_t unit)

@@ -116,6 +116,8 @@ void wfi_stencil_constants(const wfi_point *point, wfi_pipeline_desc *desc);
 
 /* Expected times of plans are over the bytes of one read or write of the grid a step. */
 double wfi_stencil_bytes(const wfi_point *point);
+/* Work-items that a row takes. */
+uint64_t wfi_stencil_row_items(const wfi_point *point);
 /* Work-groups as wide as the rows, up to `items` work-items, of them `most_x` along i. */
 void wfi_stencil_fit_group(wfi_point *point, uint32_t items, uint32_t most_x);
 /* The least of them along i. */
@@ -129,8 +131,8 @@ bool wfi_stencil_goes_by_times(const wfi_point *point);
 uint32_t wfi_stencil_items_by_times(const wfi_point *point);
 /* Work-groups of `items`, as wide as `most_x` where that leaves few work-items without a cell. */
 void wfi_stencil_fit_items(wfi_point *point, uint32_t items, uint32_t most_x);
-/* Such ones with the items above, and columns of `march` planes, or of fewer while the device is
- * not full. */
+/* The same with wfi_stencil_items_by_times, and columns of `march` planes, or of fewer while the
+ * device is not full. */
 void wfi_stencil_fit_by_times(wfi_point *point, uint32_t most_x, uint32_t march);
 /* Makes columns as long as leave a processor's threads enough of them, all but the last alike. */
 void wfi_stencil_fit_long_columns(wfi_point *point);
@@ -140,7 +142,9 @@ bool wfi_stencil_is_far_star(const wfi_point *point);
 bool wfi_stencil_is_wide_box(const wfi_point *point);
 /* Whether the point's work-groups give every compute unit so many work-items. */
 bool wfi_stencil_has_items(const wfi_point *point, uint32_t unit_items);
-/* Halves the columns while the device is not full. */
+/* Halves the columns, down to `shortest` planes, while compute units have fewer work-items. */
+void wfi_stencil_shorten_to(wfi_point *point, uint32_t shortest, uint32_t unit_items);
+/* The same while the device is not full. */
 void wfi_stencil_shorten_columns(wfi_point *point);
 /* Whether several steps a pass can pay: shared memory is faster than caches. */
 bool wfi_stencil_has_fast_shared(const wfi_point *point);

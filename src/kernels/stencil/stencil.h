@@ -18,6 +18,7 @@ typedef struct wfi_stencil_axes {
 wfi_stencil_axes wfi_stencil_axes_of(const wfi_stencil_problem *problem);
 /* How many coefficients the shape has. */
 uint32_t wfi_stencil_taps(const wfi_stencil_problem *problem);
+double wfi_stencil_cells(const wfi_stencil_problem *problem);
 /* Elements of a grid's buffer. */
 uint64_t wfi_stencil_elements(const wfi_stencil_problem *problem);
 

@@ -145,7 +145,7 @@ static bool covers_rows(const wfi_point *point)
 static bool converts_once(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    const double cells = (double)p->nx * (double)p->ny * (double)p->nz;
+    const double cells = wfi_stencil_cells(p);
     if (point->problem->type != WF_TYPE_F16 || p->radius != 1)
         return false;
     return wfi_stencil_rows_hold_vectors(point) ? cells >= LEAST_F16_VECTOR_CELLS
@@ -172,8 +172,7 @@ static bool is_small_f64(const wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
     return point->problem->type == WF_TYPE_F64 && p->radius == 1 &&
-           wfi_stencil_rows_hold_vectors(point) &&
-           (double)p->nx * (double)p->ny * (double)p->nz <= MOST_F64_CELLS;
+           wfi_stencil_rows_hold_vectors(point) && wfi_stencil_cells(p) <= MOST_F64_CELLS;
 }
 
 #define UNTIMED 1e3 /* of other variants' cost: a search alone takes it */

@@ -25,7 +25,7 @@ static bool cells_are_few(const wfi_point *point)
     const wfi_unit unit = wfi_unit_of(point->caps);
     const double wave =
         (unit.items ? unit.items : WFI_STENCIL_UNIT_ITEMS) * (double)wfi_units_of(point->caps);
-    const double waves = (double)p->nx * (double)p->ny * (double)p->nz / wave;
+    const double waves = wfi_stencil_cells(p) / wave;
     if (!wfi_stencil_goes_by_times(point) || p->shape != WF_STENCIL_STAR || p->dimensions != 3)
         return false;
     if (p->border == WF_BORDER_DIRICHLET && (p->radius > 2 || (p->radius == 2 && p->nx > NARROW)))
@@ -43,12 +43,11 @@ static bool cells_are_few(const wfi_point *point)
 static void fit_cube(wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    const uint64_t nx = p->nx;
-    const bool half = wfi_saves_a_tenth(wfi_round_up(nx, 16), wfi_round_up(nx, 32));
     if (p->radius > 2 && p->ny < FEW_ROWS) {
         wfi_stencil_fit_group(point, 256, 32);
         return;
     }
+    const bool half = wfi_saves_a_tenth(wfi_round_up(p->nx, 16), wfi_round_up(p->nx, 32));
     wfi_point_set(point, STENCIL_ID_LOCAL_X, half ? 16 : 32);
     wfi_point_set(point, STENCIL_ID_LOCAL_Y, half ? 4 : 2);
     wfi_point_set(point, STENCIL_ID_LOCAL_Z, point->caps->max_invocations < 256 ? 2 : 4);

@@ -8,36 +8,28 @@ static const wfi_constraint constraints[] = {WFI_STENCIL_FITS, WFI_STENCIL_FITS_
 
 #define MOST_LONG_ITEMS 2048 /* of a compute unit */
 
-/* Boxes of radius 1 in two dimensions, whose cells have nine products of a few loads: columns of 8
- * are faster where work-items are enough for them, but not where they are many (H200, 2440x2061
- * 12.0 us by columns of 2, 9.9 by 8; 1972x1929 of f16, six steps, 61.6 and 55.3; 3620x4666 41.0 and
- * 44.1). */
-static void lengthen_flat_boxes(wfi_point *point)
+/* Boxes of radius 1, whose cells have nine products of a few loads: columns of 8 are faster where
+ * work-items are enough for them, but not where they are many (H200, 2440x2061 12.0 us by columns
+ * of 2, 9.9 by 8; 1972x1929 of f16, six steps, 61.6 and 55.3; 3620x4666 41.0 and 44.1). */
+static void fit_flat_by_times(wfi_point *point, uint32_t most_x)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    wfi_point longer = *point;
-    if (p->shape != WF_STENCIL_BOX || p->radius != 1)
-        return;
-    wfi_point_set(&longer, STENCIL_ID_MARCH, 8);
-    if (wfi_stencil_has_items(&longer, MOST_LONG_ITEMS))
-        return;
-    wfi_stencil_shorten_columns(&longer);
-    if (wfi_point_value(&longer, STENCIL_ID_MARCH, 1) > 2)
-        *point = longer;
+    const bool box = p->shape == WF_STENCIL_BOX;
+    wfi_stencil_fit_by_times(point, most_x, box || p->radius > 1 ? 8 : 2);
+    if (box && p->radius == 1 && wfi_stencil_has_items(point, MOST_LONG_ITEMS))
+        wfi_point_set(point, STENCIL_ID_MARCH, 2);
 }
 
 /* By times (H200). */
 static void fit_by_times(wfi_point *point)
 {
     const wfi_stencil_problem *p = &point->problem->stencil;
-    const bool star = p->shape == WF_STENCIL_STAR;
     const uint32_t narrow = 64 / wfi_stencil_width(point);
-    if (p->dimensions == 2) {
-        wfi_stencil_fit_by_times(point, narrow, p->radius == 1 ? 2 : 8);
-        lengthen_flat_boxes(point);
-    } else {
-        wfi_stencil_fit_by_times(point, narrow, star && p->radius < 3 ? 8 : 16);
-    }
+    if (p->dimensions == 2)
+        fit_flat_by_times(point, narrow);
+    else
+        wfi_stencil_fit_by_times(point, narrow,
+                                 p->shape == WF_STENCIL_STAR && p->radius < 3 ? 8 : 16);
 }
 
 #define LEAST_LANES 16
@@ -48,8 +40,7 @@ static void fit_by_times(wfi_point *point)
 static void fit_lanes(wfi_point *point, uint32_t items, uint32_t most_x)
 {
     const wfi_stencil_axes a = wfi_stencil_axes_of(&point->problem->stencil);
-    const uint32_t width = wfi_stencil_width(point);
-    const uint64_t row = (a.ni + width - 1) / width;
+    const uint64_t row = wfi_stencil_row_items(point);
     wfi_stencil_fit_group(point, items, most_x);
     if (a.flat || !wfi_stencil_goes_by_times(point))
         return;
@@ -252,10 +243,8 @@ static void fit_far_star(wfi_point *point)
         wfi_stencil_fit_group(point, FAR_ITEMS, 16);
     else
         wfi_stencil_fit_items(point, FAR_ITEMS, 16);
-    uint32_t march = 8;
-    do
-        wfi_point_set(point, STENCIL_ID_MARCH, march);
-    while (!wfi_stencil_has_items(point, least) && (march /= 2) >= 1);
+    wfi_point_set(point, STENCIL_ID_MARCH, 8);
+    wfi_stencil_shorten_to(point, 1, least);
 }
 
 static double fit(wfi_point *point)
