@@ -68,7 +68,7 @@ static void fit_long(wfi_point *point, uint32_t items)
 static void fit_short(wfi_point *point, uint32_t items)
 {
     const uint32_t y = items / wfi_point_value(point, HIMENO_ID_LOCAL_X, 1);
-    wfi_point_set(point, HIMENO_ID_LOCAL_Y, y < SHORT_ROWS ? y : SHORT_ROWS);
+    wfi_point_set(point, HIMENO_ID_LOCAL_Y, (uint32_t)wfi_least(y, SHORT_ROWS));
     wfi_point_set(point, HIMENO_ID_MARCH, SHORT_COLUMN);
     wfi_point_set(point, HIMENO_ID_INTERLEAVE, 32);
 }
