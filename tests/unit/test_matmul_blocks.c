@@ -150,6 +150,26 @@ static void slices_have_lanes_that_divide(void **state)
     }
 }
 
+/* Tiles of 128 x 64 in steps of eight are for B that is transposed. */
+static void high_tiles_are_for_transposed_b(void **state)
+{
+    (void)state;
+    static const choice choices[] = {
+        {7322, 193, 404, 1, true, {128, 64, 8, 8, 8, 0}},
+        {6176, 64, 4272, 1, true, {128, 64, 8, 8, 8, 0}},
+        {9088, 176, 3600, 1, true, {128, 64, 8, 8, 8, 0}},
+        {1295, 422, 7946, 1, true, {128, 64, 8, 8, 8, 0}},
+    };
+    check(WF_TYPE_F32, choices, sizeof choices / sizeof *choices);
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
+        choice plain = choices[i];
+        plain.transpose_b = false;
+        const wfi_point point = pick(WF_TYPE_F32, &plain);
+        const block b = block_of(&point);
+        assert_false(b.tile_m == 128 && b.tile_n == 64 && b.tile_k == 8);
+    }
+}
+
 /* Two slices are for sums of middle length whose C is stored by vectors, and for few tiles; sixteen
  * for no more tiles than units, and small blocks for no long sums; one column of tiles is for
  * `vector`. */
@@ -159,7 +179,8 @@ static void slices_are_bounded(void **state)
     static const choice choices[] = {
         {4710, 4, 11886, 1, false, {64, 16, 16, 8, 4, 4}},
         {256, 256, 880, 1, false, {16, 32, 16, 4, 4, 8}},
-        {7322, 193, 404, 1, true, {64, 128, 8, 8, 8, 0}},
+        {3040, 464, 496, 1, true, {64, 64, 8, 8, 16, 2}},
+        {1232, 400, 576, 3, false, {64, 32, 8, 8, 8, 4}},
         {1312, 288, 464, 22, false, {64, 64, 8, 8, 8, 0}},
         {608, 992, 32, 3, false, {64, 128, 8, 8, 8, 0}},
         {11008, 32, 4096, 1, false, {128, 32, 16, 8, 4, 0}},
@@ -171,7 +192,7 @@ static void slices_are_bounded(void **state)
         const wfi_point point = pick(WF_TYPE_F32, &c);
         const block found = block_of(&point);
         const bool two = found.slices_k == 2 && found.thread_m * found.thread_n == 32;
-        assert_true(!two || (k >= 96 && k <= 1024));
+        assert_true(!two || (k >= 96 && k <= 416));
         slices += two;
     }
     assert_true(slices > 0);
@@ -257,6 +278,7 @@ int main(void)
         cmocka_unit_test(sums_of_64_bits_have_short_steps),
         cmocka_unit_test(long_sums_of_64_bits_have_large_blocks),
         cmocka_unit_test(slices_have_lanes_that_divide),
+        cmocka_unit_test(high_tiles_are_for_transposed_b),
         cmocka_unit_test(slices_are_bounded),
         cmocka_unit_test(two_slices_are_for_few_tiles),
         cmocka_unit_test(narrow_tiles_are_few),

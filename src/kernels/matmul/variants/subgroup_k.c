@@ -248,9 +248,10 @@ static const uint8_t timed_slices[WFI_COUNT(timed_blocks)] = {2, 4, 8, 8, 4, 8, 
  * (bench/notes/matmul.md#more-blocks). */
 #define NOT_LONG 6
 #define MOST_STEPS 1024
-#define LEAST_OF_TWO 96 /* steps */
-#define MOST_OF_TWO 12  /* tiles for a compute unit */
-#define MOST_NARROW 4   /* likewise tiles of 32x16 (8288x48x784, an H200: 28.8 us, others 24.9) */
+#define LEAST_OF_TWO 96       /* steps, */
+#define MOST_STEPS_OF_TWO 416 /* of more, blocks of 8x8 take less time (#tall-tiles) */
+#define MOST_OF_TWO 12        /* tiles for a compute unit */
+#define MOST_NARROW 4 /* likewise tiles of 32x16 (8288x48x784, an H200: 28.8 us, others 24.9) */
 
 /* For a compute unit. */
 static double most_tiles(const wfi_matmul_block *b, uint32_t slices)
@@ -266,9 +267,10 @@ static bool is_within(const wfi_point *point, const wfi_matmul_block *b, uint32_
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const bool vectors = b->thread_n < 8 || point->values[MATMUL_ID_VEC4] & 4;
-    return p->k <= MOST_STEPS && (slices > 2 || (p->k >= LEAST_OF_TWO && vectors)) &&
-           wfi_matmul_tile_count(p, b->tile_m, b->tile_n) <=
-               most_tiles(b, slices) * wfi_matmul_units(point->caps);
+    if (slices == 2 && (p->k < LEAST_OF_TWO || p->k > MOST_STEPS_OF_TWO || !vectors))
+        return false;
+    return p->k <= MOST_STEPS && wfi_matmul_tile_count(p, b->tile_m, b->tile_n) <=
+                                     most_tiles(b, slices) * wfi_matmul_units(point->caps);
 }
 
 /* One column of high tiles is slower than `vector` (11008x32x4096, an H200). */

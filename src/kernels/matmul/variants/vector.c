@@ -353,14 +353,14 @@ static double fit_gpu_block(wfi_point *point)
 /* Blocks that predicted times decide between. Deeper tiles need fewer barriers; where a step has
  * few multiply-adds, registers are loaded ahead. */
 static const wfi_matmul_block timed_blocks[] = {
-    {128, 64, 8, 8, 8},  {128, 128, 8, 8, 8}, {64, 128, 8, 8, 8},  {128, 128, 8, 8, 16},
+    {128, 128, 8, 8, 8}, {128, 64, 8, 8, 8},  {64, 128, 8, 8, 8},  {128, 128, 8, 8, 16},
     {64, 128, 16, 8, 8}, {128, 64, 16, 8, 8}, {64, 64, 8, 8, 8},   {64, 64, 16, 4, 8},
     {64, 64, 16, 4, 4},  {32, 128, 16, 4, 8}, {128, 32, 16, 8, 4}, {16, 128, 16, 4, 8},
     {32, 64, 16, 4, 4},  {32, 64, 32, 4, 4},  {64, 32, 16, 4, 4},  {32, 32, 16, 4, 4},
     {32, 32, 32, 4, 4},  {16, 64, 32, 4, 4},  {64, 16, 32, 4, 4},  {32, 64, 8, 4, 4},
     {32, 32, 8, 4, 4},
 };
-#define NOT_F32 2 /* so many of the first gain nothing in f32, or take longer than predicted */
+#define NOT_F32 1 /* so many of the first gain nothing in f32 */
 
 /* Likewise for sums of 64 bits, which take so long that short steps and small blocks of a work-item
  * cost little, and more work-groups hide more (bench/notes/matmul.md#more-blocks). */
@@ -400,6 +400,10 @@ static bool complete_timed(wfi_point *trial, size_t index)
     const uint64_t steps = trial->problem->matmul.k;
     const bool shallow = f32 && steps <= SHALLOW_STEPS && (steps + 7) / 8 % 2 == 1;
     if (b->tile_k == 8 && b->thread_m == 4 && !shallow)
+        return false;
+    /* In f32 these gain where B is transposed alone (bench/notes/matmul.md#tall-tiles). */
+    if (f32 && b->tile_m == 128 && b->tile_k == 8 && b->thread_n == 8 &&
+        !trial->problem->matmul.transpose_b)
         return false;
     /* Some of these took 3.6 times their prediction. */
     if (trial->problem->type == WF_TYPE_F64 && b->tile_m == 32 && b->tile_n == 32)
@@ -458,7 +462,7 @@ static double fit_timed_block(wfi_point *point)
     const bool f32 = point->problem->type == WF_TYPE_F32;
     const size_t first = f32 ? NOT_F32 : 0;
     const wfi_matmul_blocks timed = {timed_blocks + first, WFI_COUNT(timed_blocks) - first,
-                                     f32 ? 4 : 3, complete_timed};
+                                     f32 ? 5 : 3, complete_timed};
     const uint32_t aligned = wfi_matmul_vec4_bits(&point->problem->matmul);
     uint32_t *v = point->values;
     double least = -1;
