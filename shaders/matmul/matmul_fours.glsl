@@ -4,17 +4,39 @@
 #define ITEM gl_LocalInvocationIndex
 #include "matmul_tiles.glsl"
 
+// With swizzled rows (MATMUL_ROWS_SWIZZLED) the fours of each four rows change places, by an
+// exclusive or with a number of up to three bits: work-items side by side, whose steps are four
+// apart, then store into different banks at no cost of memory. The banks have eight fours.
+const uint BANK_FOURS = 8, SPREAD = TILE_K < 32 ? BANK_FOURS * 4 / TILE_K : 1;
+// Those of the three bits that keep a four within its row.
+const uint BITS_A = BY_K_A && ROWS_A == MATMUL_ROWS_SWIZZLED
+                        ? (TILE_M / 4 & ~(TILE_M / 4) + 1) - 1 & BANK_FOURS - 1
+                        : 0;
+const uint BITS_B = BY_K_B && ROWS_B == MATMUL_ROWS_SWIZZLED
+                        ? (TILE_N / 4 & ~(TILE_N / 4) + 1) - 1 & BANK_FOURS - 1
+                        : 0;
+// Where a row of step k has its four number `four`.
+uint place_in_row_A(uint four, uint k)
+{
+    return BITS_A == 0 ? four : four ^ (k / 4 * SPREAD & BITS_A);
+}
+uint place_in_row_B(uint four, uint k)
+{
+    return BITS_B == 0 ? four : four ^ (k / 4 * SPREAD & BITS_B);
+}
+
 const int HALF_A = int(TILE_K * PITCH_A), HALF_B = int(TILE_K * PITCH_B);
 uint to_A[FETCH_A], to_B[FETCH_B]; // where each goes in a half; with EVEN_X the first tells
 // Whether a work-item's elements lie at the same distance, APART_X, from each other in shared
 // memory, so that one address tells where all of them are.
 const uint LINES_A = THREADS / FIRST_A, LINES_B = THREADS / FIRST_B;
-const bool EVEN_A = THREADS % FIRST_A == 0 && (!BY_K_A || LINES_A % 4 == 0);
-const bool EVEN_B = THREADS % FIRST_B == 0 && (!BY_K_B || LINES_B % 4 == 0);
+const uint ALIKE_A = BITS_A == 0 ? 4 : 4 * BANK_FOURS, ALIKE_B = BITS_B == 0 ? 4 : 4 * BANK_FOURS;
+const bool EVEN_A = THREADS % FIRST_A == 0 && (!BY_K_A || LINES_A % ALIKE_A == 0);
+const bool EVEN_B = THREADS % FIRST_B == 0 && (!BY_K_B || LINES_B % ALIKE_B == 0);
 const uint APART_A = BY_K_A ? LINES_A / 4 : LINES_A * PITCH_A;
 const uint APART_B = BY_K_B ? LINES_B / 4 : LINES_B * PITCH_B;
 
-#define BEGUN(X, n, p) to_##X[n] = p.y * PITCH_##X + p.x / 4;
+#define BEGUN(X, n, p) to_##X[n] = p.y * PITCH_##X + place_in_row_##X(p.x / 4, p.y);
 
 #define DEFINE_OPERAND(X, low)                                                                     \
     DEFINE_HAS(X)                                                                                  \

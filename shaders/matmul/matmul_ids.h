@@ -35,9 +35,9 @@
 #define MATMUL_ID_DOUBLE_BUFFER 29
 #define MATMUL_ID_PAIRS 30
 #define MATMUL_ID_SERPENTINE 31
-#define MATMUL_ID_PADDED 32
+#define MATMUL_ID_ROWS_A 32 /* of its tile in shared memory: MATMUL_ROWS_ */
 #define MATMUL_ID_PAD 33
-#define MATMUL_ID_PADDED_B 34
+#define MATMUL_ID_ROWS_B 34
 #define MATMUL_ID_GATHERED 54
 /* Of the kernels for thin and small products. */
 #define MATMUL_ID_CHUNKS 40
@@ -56,6 +56,10 @@
 #define MATMUL_ID_PARTIAL_TILES 60
 /* Of the cooperative matrices again. */
 #define MATMUL_ID_SUBS_K 50
+/* Values of ROWS_A and ROWS_B. */
+#define MATMUL_ROWS_PLAIN 0
+#define MATMUL_ROWS_PADDED 1
+#define MATMUL_ROWS_SWIZZLED 2
 /* Of the host alone: no shader has them. */
 #define MATMUL_ID_SPLIT_K 64
 #define MATMUL_ID_PACK 65

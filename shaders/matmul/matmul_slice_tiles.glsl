@@ -2,8 +2,8 @@
 // from, since each slice of k skips the tiles of the others. ITEM is a work-item's number in its
 // slice, which has THREADS of them.
 #define JOINED
-#define PADDED_A 1
-#define PADDED_B 1
+#define ROWS_A MATMUL_ROWS_PADDED
+#define ROWS_B MATMUL_ROWS_PADDED
 #include "matmul_tiles.glsl"
 
 #define BEGUN(X, n, p)

@@ -5,10 +5,10 @@
 // since their results are not stored; steps past the end of the sum are zero.  Needs TILE_M,
 // TILE_N, TILE_K, VEC4_A, VEC4_B, the buffers as a, a4, b, b4, and: THREADS, the work-items that
 // move a tile; ITEM, the number of one of them; TILE_SETS, the tiles of an operand in shared
-// memory; PADDED_X, by how many fours a row of a tile may be longer; and place_X, which the
-// includer defines between DEFINE_HAS and DEFINE_READS. With JOINED the tiles of B lie behind those
-// of A in one array, `tiles`, in which the includer keeps other things when the tiles are no longer
-// needed.
+// memory; ROWS_X, how rows lie where elements along k are stored across them (MATMUL_ROWS_); and
+// place_X, which the includer defines between DEFINE_HAS and DEFINE_READS. With JOINED the tiles of
+// B lie behind those of A in one array, `tiles`, in which the includer keeps other things when the
+// tiles are no longer needed.
 const bool BY_K_A = TRANSPOSE_A == 0, BY_K_B = TRANSPOSE_B != 0;
 const uint STEP_A = VEC4_A ? 4 : 1, STEP_B = VEC4_B ? 4 : 1;
 // The elements of a tile along m or n. In packed copies, which end in zeros, the last tile is whole
@@ -16,8 +16,8 @@ const uint STEP_A = VEC4_A ? 4 : 1, STEP_B = VEC4_B ? 4 : 1;
 const uint LINE_A = BY_K_A ? 1 : STEP_A, LINE_B = BY_K_B ? 1 : STEP_B;
 // The length of a tile's row in shared memory, in units of four elements, with padding where
 // elements along k are loaded and stored across the rows.
-const uint PITCH_A = TILE_M / 4 + (BY_K_A ? PADDED_A : 0);
-const uint PITCH_B = TILE_N / 4 + (BY_K_B ? PADDED_B : 0);
+const uint PITCH_A = TILE_M / 4 + (BY_K_A && ROWS_A == MATMUL_ROWS_PADDED ? 1 : 0);
+const uint PITCH_B = TILE_N / 4 + (BY_K_B && ROWS_B == MATMUL_ROWS_PADDED ? 1 : 0);
 // How many elements, or units of four, a work-item loads. Of the arrays of either kind one is used,
 // and the other costs nothing.
 const uint COUNT_A = TILE_M * TILE_K / STEP_A, COUNT_B = TILE_N * TILE_K / STEP_B;

@@ -31,10 +31,10 @@ layout(constant_id = MATMUL_ID_PAIRS) const uint PAIRS = 0;
 // Bits: 1 A, 2 B, 4 C move four elements at a time; then every row of that matrix must begin at,
 // and be as long as, a multiple of four elements.
 layout(constant_id = MATMUL_ID_VEC4) const uint VEC4 = 0;
-// 1: rows of A's or B's tile are four elements longer where elements along k are stored across the
-// rows.
-layout(constant_id = MATMUL_ID_PADDED) const uint PADDED_A = 1;
-layout(constant_id = MATMUL_ID_PADDED_B) const uint PADDED_B = 1;
+// How rows of A's and B's tiles lie in shared memory where elements along k are stored across them
+// (MATMUL_ROWS_): one behind the other, each four elements longer, or swizzled.
+layout(constant_id = MATMUL_ID_ROWS_A) const uint ROWS_A = MATMUL_ROWS_PADDED;
+layout(constant_id = MATMUL_ID_ROWS_B) const uint ROWS_B = MATMUL_ROWS_PADDED;
 // 1: where C moves singly, work-items side by side store elements side by side, which they exchange
 // in shared memory; not where a row of each work-item's has no room there.
 layout(constant_id = MATMUL_ID_GATHERED) const uint GATHERED = 0;
@@ -67,10 +67,10 @@ void load(uint set_, uint half_, uint k, uint my_m, uint my_n)
 {
     [[unroll]] for (uint i = 0; i < BLOCKS_M; i++)
         column[set_ * BLOCKS_M + i] =
-            TILE_A_AT(half_ * uint(HALF_A) + k * PITCH_A + my_m + i * LANES_M);
+            TILE_A_AT(half_ * uint(HALF_A) + k * PITCH_A + place_in_row_A(my_m + i * LANES_M, k));
     [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
         row[set_ * BLOCKS_N + j] =
-            TILE_B_AT(half_ * uint(HALF_B) + k * PITCH_B + my_n + j * LANES_N);
+            TILE_B_AT(half_ * uint(HALF_B) + k * PITCH_B + place_in_row_B(my_n + j * LANES_N, k));
 }
 
 void add_products(uint set_)

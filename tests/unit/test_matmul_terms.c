@@ -24,7 +24,7 @@ static wfi_point tile_of(const wf_caps *caps, const wfi_problem *problem,
     wfi_point_defaults(&point);
     wfi_matmul_set_block(&point, block);
     point.values[MATMUL_ID_LANES_M] = 4;
-    point.values[MATMUL_ID_LANES_N] = 8;
+    point.values[MATMUL_ID_LANES_N] = block->tile_n / block->thread_n % 8 ? 1 : 8;
     point.values[MATMUL_ID_SPLIT_K] = 1;
     point.values[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&problem->matmul);
     assert_true(wfi_point_legal(&point, NULL));
@@ -68,6 +68,12 @@ static uint32_t constant_of(const wfi_point *point, uint32_t id)
     return 0;
 }
 
+/* How the rows of an operand's tile lie, where it is stored along the sum; else 0. */
+static uint32_t rows_of(const wfi_point *point, uint32_t id, bool along_the_sum)
+{
+    return along_the_sum ? constant_of(point, id) : 0;
+}
+
 /* Rows of B's tile are padded, unless that left a compute unit one work-group of two. */
 static void transposed_b_leaves_two_work_groups(void **state)
 {
@@ -91,9 +97,54 @@ static void transposed_b_leaves_two_work_groups(void **state)
         assert_int_equal(wfi_matmul_padding(&point), all[i].padding);
         assert_int_equal(point.variant->shared_bytes(&point),
                          wfi_matmul_tiles_shared(&point, all[i].padding));
-        assert_int_equal(constant_of(&point, MATMUL_ID_PADDED), all[i].padding & WFI_PADDED_A);
-        assert_int_equal(constant_of(&point, MATMUL_ID_PADDED_B),
+        assert_int_equal(constant_of(&point, MATMUL_ID_ROWS_A), all[i].padding & WFI_PADDED_A);
+        assert_int_equal(constant_of(&point, MATMUL_ID_ROWS_B),
                          (all[i].padding & WFI_PADDED_B) / WFI_PADDED_B);
+    }
+}
+
+/* Sixteen and more steps of an operand's vectors that are stored across the rows of its tile are
+ * parted by a swizzle, which takes no shared memory; eight by padding, as are sums of 64 bits,
+ * single elements and small blocks. */
+static void vectors_across_many_rows_are_swizzled(void **state)
+{
+    (void)state;
+    static const struct {
+        wf_type type;
+        wfi_matmul_block block;
+        uint64_t k;
+        bool transpose_a, transpose_b;
+        uint32_t rows_a, rows_b;
+    } all[] = {
+        {WF_TYPE_F32, {64, 64, 16, 4, 8}, 352, false, true, 2, 2},
+        {WF_TYPE_F32, {64, 64, 32, 4, 8}, 352, false, true, 2, 2},
+        {WF_TYPE_F16, {64, 64, 16, 4, 8}, 352, false, true, 2, 2},
+        {WF_TYPE_F32, {64, 64, 16, 4, 8}, 352, true, false, 0, 0},
+        {WF_TYPE_F32, {64, 64, 16, 4, 8}, 352, false, false, 2, 0},
+        {WF_TYPE_F32, {64, 64, 8, 4, 8}, 352, false, true, 1, 1},
+        {WF_TYPE_F64, {32, 32, 16, 4, 4}, 352, false, true, 1, 1},
+        {WF_TYPE_F32, {32, 32, 16, 4, 4}, 353, false, true, 1, 1},
+        {WF_TYPE_F32, {32, 40, 16, 4, 8}, 352, false, true, 2, 1},
+        {WF_TYPE_F32, {64, 64, 16, 4, 4}, 352, false, true, 1, 1},
+        {WF_TYPE_F32, {32, 32, 32, 4, 4}, 352, false, true, 2, 2},
+    };
+    const wf_caps caps = gpu_card(WFI_NVIDIA);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const wfi_matmul_block *b = &all[i].block;
+        wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                               .type = all[i].type,
+                               .matmul = wfi_matmul_plain(2000, 1000, all[i].k)};
+        problem.matmul.transpose_a = all[i].transpose_a;
+        problem.matmul.lda = all[i].transpose_a ? 2000 : all[i].k;
+        problem.matmul.transpose_b = all[i].transpose_b;
+        problem.matmul.ldb = all[i].transpose_b ? all[i].k : 1000;
+        const wfi_point point = tile_of(&caps, &problem, b);
+        assert_int_equal(rows_of(&point, MATMUL_ID_ROWS_A, !all[i].transpose_a), all[i].rows_a);
+        assert_int_equal(rows_of(&point, MATMUL_ID_ROWS_B, all[i].transpose_b), all[i].rows_b);
+        const uint64_t longer = (all[i].rows_a == 1) + (all[i].rows_b == 1),
+                       tiles = UINT64_C(2) * b->tile_k * (b->tile_m + b->tile_n + 4 * longer) *
+                               (all[i].type == WF_TYPE_F64 ? 8 : 4);
+        assert_int_equal(point.variant->shared_bytes(&point), tiles);
     }
 }
 
@@ -218,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stores_across_rows_are_padded),
+        cmocka_unit_test(vectors_across_many_rows_are_swizzled),
         cmocka_unit_test(transposed_b_leaves_two_work_groups),
         cmocka_unit_test(stores_across_bare_rows_of_b_take_time),
         cmocka_unit_test(vectors_of_f64_are_stored_at_their_own_rate),

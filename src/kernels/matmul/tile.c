@@ -136,9 +136,39 @@ static uint32_t along_the_sum(const wfi_matmul_problem *p)
     return (p->transpose_a ? 0 : WFI_PADDED_A) | (p->transpose_b ? WFI_PADDED_B : 0);
 }
 
+/* The operands that are loaded by vectors. */
+static uint32_t vectors(const wfi_point *point)
+{
+    return wfi_point_value(point, MATMUL_ID_VEC4, 0) | wfi_point_value(point, MATMUL_ID_PACK, 0);
+}
+
+#define PADDING_PARTS 8   /* steps of a tile */
+#define LEAST_SWIZZLED 16 /* rows or columns of a tile, or a multiple of them */
+#define LEAST_OUTPUTS 32  /* of a work-item, where a tile has less than */
+#define DEEP_TILE 32      /* steps */
+
+/* With eight steps padding by four elements parts all banks, and takes fewer instructions; with more
+ * it leaves every second of the steps in the same ones. Slices of k have places of their own, so
+ * that the exclusive ors take as long as the conflicts. Blocks of 4 x 4 gain in tiles of sixteen
+ * steps, too, but the rates are measured by those, and would then promise too much of tiles whose
+ * rows in memory are short (bench/notes/matmul.md#swizzled). */
+uint32_t wfi_matmul_swizzled(const wfi_point *point)
+{
+    const uint32_t *v = point->values;
+    if (wfi_matmul_sum_size(point->problem->type) != 4 || v[MATMUL_ID_TILE_K] <= PADDING_PARTS ||
+        wfi_point_value(point, MATMUL_ID_SLICES_K, 0) ||
+        (v[MATMUL_ID_THREAD_M] * v[MATMUL_ID_THREAD_N] < LEAST_OUTPUTS &&
+         v[MATMUL_ID_TILE_K] < DEEP_TILE))
+        return 0;
+    const uint32_t whole = (v[MATMUL_ID_TILE_M] % LEAST_SWIZZLED ? 0 : WFI_PADDED_A) |
+                           (v[MATMUL_ID_TILE_N] % LEAST_SWIZZLED ? 0 : WFI_PADDED_B);
+    return along_the_sum(&point->problem->matmul) & vectors(point) & whole;
+}
+
 uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding)
 {
-    const uint32_t *v = point->values, padded = padding & along_the_sum(&point->problem->matmul);
+    const uint32_t *v = point->values, padded = padding & along_the_sum(&point->problem->matmul) &
+                                                ~wfi_matmul_swizzled(point);
     const uint64_t pads = (padded & WFI_PADDED_A ? 1 : 0) + (padded & WFI_PADDED_B ? 1 : 0);
     return UINT64_C(2) * v[MATMUL_ID_TILE_K] *
            (v[MATMUL_ID_TILE_M] / 4 + v[MATMUL_ID_TILE_N] / 4 + pads) * 4 *
@@ -147,9 +177,7 @@ uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding)
 
 uint32_t wfi_matmul_stores_across(const wfi_point *point)
 {
-    const uint32_t fours =
-        wfi_point_value(point, MATMUL_ID_VEC4, 0) | wfi_point_value(point, MATMUL_ID_PACK, 0);
-    return along_the_sum(&point->problem->matmul) & ~fours;
+    return along_the_sum(&point->problem->matmul) & ~vectors(point);
 }
 
 #define LEAST_PADDED 2 /* work-groups of a compute unit that padding leaves, at least */
@@ -168,7 +196,7 @@ static uint64_t held_with(const wfi_point *point, uint32_t padding)
  * (bench/notes/matmul.md#conflicts, #transposed-b). */
 uint32_t wfi_matmul_padding(const wfi_point *point)
 {
-    const uint32_t all = along_the_sum(&point->problem->matmul);
+    const uint32_t all = along_the_sum(&point->problem->matmul) & ~wfi_matmul_swizzled(point);
     uint32_t padding = all & WFI_PADDED_B;
     if (wfi_matmul_profile_of(point->caps)->unit_registers == 0)
         return all;

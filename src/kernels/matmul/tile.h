@@ -144,7 +144,11 @@ uint32_t wfi_matmul_padding(const wfi_point *point);
 /* The operands that are stored along the sum and whose elements move singly: as many work-items
  * side by side as a tile has steps of the sum store into one bank unless the tile is padded. */
 uint32_t wfi_matmul_stores_across(const wfi_point *point);
-/* Bytes of two tiles of each operand with that padding. */
+/* The operands of which the rows of a tile are swizzled in shared memory instead, as in
+ * matmul_tiles.glsl, which takes none of it: vectors of 32-bit sums that `vector` stores across the
+ * rows, in tiles of more steps than padding keeps apart. */
+uint32_t wfi_matmul_swizzled(const wfi_point *point);
+/* Bytes of two tiles of each operand with that padding, where they are not swizzled. */
 uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding);
 
 #endif

@@ -130,11 +130,18 @@ static uint64_t shared_bytes(const wfi_point *point)
     return wfi_matmul_tiles_shared(point, wfi_matmul_padding(point));
 }
 
+/* How rows of an operand's tile lie in shared memory. */
+static uint32_t rows_of(const wfi_point *point, uint32_t operand)
+{
+    if (wfi_matmul_swizzled(point) & operand)
+        return MATMUL_ROWS_SWIZZLED;
+    return wfi_matmul_padding(point) & operand ? MATMUL_ROWS_PADDED : MATMUL_ROWS_PLAIN;
+}
+
 static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
 {
-    const uint32_t padding = wfi_matmul_padding(point);
-    wfi_pipeline_constant(desc, MATMUL_ID_PADDED, (padding & WFI_PADDED_A) != 0);
-    wfi_pipeline_constant(desc, MATMUL_ID_PADDED_B, (padding & WFI_PADDED_B) != 0);
+    wfi_pipeline_constant(desc, MATMUL_ID_ROWS_A, rows_of(point, WFI_PADDED_A));
+    wfi_pipeline_constant(desc, MATMUL_ID_ROWS_B, rows_of(point, WFI_PADDED_B));
     wfi_matmul_constants(point, desc);
     wfi_matmul_set_constant(desc, MATMUL_ID_VEC4,
                             point->values[MATMUL_ID_VEC4] | point->values[MATMUL_ID_PACK]);
