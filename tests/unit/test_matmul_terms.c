@@ -141,6 +141,7 @@ static void vectors_across_many_rows_are_swizzled(void **state)
         const wfi_point point = tile_of(&caps, &problem, b);
         assert_int_equal(rows_of(&point, MATMUL_ID_ROWS_A, !all[i].transpose_a), all[i].rows_a);
         assert_int_equal(rows_of(&point, MATMUL_ID_ROWS_B, all[i].transpose_b), all[i].rows_b);
+        assert_int_equal(wfi_matmul_padding(&point) & wfi_matmul_swizzled(&point), 0);
         const uint64_t longer = (all[i].rows_a == 1) + (all[i].rows_b == 1),
                        tiles = UINT64_C(2) * b->tile_k * (b->tile_m + b->tile_n + 4 * longer) *
                                (all[i].type == WF_TYPE_F64 ? 8 : 4);

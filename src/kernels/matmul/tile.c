@@ -147,11 +147,11 @@ static uint32_t vectors(const wfi_point *point)
 #define LEAST_OUTPUTS 32  /* of a work-item, where a tile has less than */
 #define DEEP_TILE 32      /* steps */
 
-/* With eight steps padding by four elements parts all banks, and takes fewer instructions; with more
- * it leaves every second of the steps in the same ones. Slices of k have places of their own, so
- * that the exclusive ors take as long as the conflicts. Blocks of 4 x 4 gain in tiles of sixteen
- * steps, too, but the rates are measured by those, and would then promise too much of tiles whose
- * rows in memory are short (bench/notes/matmul.md#swizzled). */
+/* In tiles of eight steps padding by four elements parts the banks of all rows that are stored at
+ * once, and reads need no exclusive or. In deeper ones it parts half of them. Slices of k have
+ * tiles of their own to find, so that exclusive ors take as long as the conflicts. Blocks of 4 x 4
+ * gain in tiles of sixteen steps, too, but the rates are measured by those, and would then promise
+ * too much of tiles whose rows in memory are short (bench/notes/matmul.md#swizzled). */
 uint32_t wfi_matmul_swizzled(const wfi_point *point)
 {
     const uint32_t *v = point->values;
