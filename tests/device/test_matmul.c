@@ -10,6 +10,7 @@
 
 #include "core/device.h"
 #include "kernels/families.h"
+#include "kernels/matmul/model.h"
 #include "kernels/matmul/tile.h"
 #include "matmul_case.h"
 #include "points.h"
@@ -175,6 +176,44 @@ static void slices_can_be_subgroups(void **state)
     }
 }
 
+/* `vector` in tiles whose rows are swizzled in shared memory: A's, B's where it is transposed, at
+ * places that a work-item finds by one address and by several. */
+static void swizzled_tiles_are_right(void **state)
+{
+    static const wfi_matmul_block blocks[] = {
+        {32, 32, 16, 4, 8}, {32, 32, 32, 4, 4}, {64, 64, 32, 4, 4}, {16, 32, 16, 8, 4}};
+    static const shape sizes[] = {{37, 129, 72}, {64, 68, 60}};
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    const wf_caps *caps = wf_device_caps(*state);
+    test_random random = {test_seed()};
+    uint32_t points = 0;
+    for (uint32_t n = 0; n < 4; n++) {
+        matmul_case p = of_shape(sizes[n % 2]);
+        p.params.transpose_b = n >= 2;
+        matmul_case_make(&p, *state, &random);
+        const wfi_problem problem = matmul_case_problem(&p.params);
+        for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
+            wfi_point point = {.caps = caps,
+                               .problem = &problem,
+                               .variant = family->variants[wfi_variant_find(family, "vector")]};
+            wfi_point_defaults(&point);
+            wfi_matmul_set_block(&point, &blocks[b]);
+            point.values[MATMUL_ID_LANES_M] = 2;
+            point.values[MATMUL_ID_LANES_N] = 4;
+            point.values[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&problem.matmul);
+            point.values[MATMUL_ID_DOUBLE_BUFFER] = (n + b) % 2;
+            if (!wfi_point_legal(&point, NULL))
+                continue;
+            assert_int_equal(wfi_matmul_swizzled(&point),
+                             WFI_PADDED_A | (p.params.transpose_b ? WFI_PADDED_B : 0));
+            run_point(&p, &point);
+            points++;
+        }
+        matmul_case_free(&p);
+    }
+    assert_true(points >= 8); /* at minimum limits too */
+}
+
 static void model_choice_is_right(void **state)
 {
     test_random random = {test_seed()};
@@ -222,9 +261,8 @@ static void turned_executions_agree(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_point_is_right),
-        cmocka_unit_test(slices_can_be_subgroups),
-        cmocka_unit_test(turned_executions_agree),
+        cmocka_unit_test(every_point_is_right),     cmocka_unit_test(slices_can_be_subgroups),
+        cmocka_unit_test(swizzled_tiles_are_right), cmocka_unit_test(turned_executions_agree),
         cmocka_unit_test(model_choice_is_right),
     };
     const struct CMUnitTest of_subgroups[] = {

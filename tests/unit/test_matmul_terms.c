@@ -123,7 +123,7 @@ static void vectors_across_many_rows_are_swizzled(void **state)
         {WF_TYPE_F32, {64, 64, 16, 4, 8}, 352, false, false, 2, 0},
         {WF_TYPE_F32, {64, 64, 8, 4, 8}, 352, false, true, 1, 1},
         {WF_TYPE_F64, {64, 64, 16, 4, 8}, 352, false, true, 1, 1},
-        {WF_TYPE_F32, {32, 32, 16, 4, 4}, 353, false, true, 1, 1},
+        {WF_TYPE_F32, {64, 64, 16, 4, 8}, 353, false, true, 1, 1},
         {WF_TYPE_F32, {32, 40, 16, 4, 8}, 352, false, true, 2, 1},
         {WF_TYPE_F32, {64, 64, 16, 4, 4}, 352, false, true, 1, 1},
         {WF_TYPE_F32, {32, 32, 32, 4, 4}, 352, false, true, 2, 2},

@@ -167,8 +167,7 @@ uint32_t wfi_matmul_swizzled(const wfi_point *point)
 
 uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding)
 {
-    const uint32_t *v = point->values, padded = padding & along_the_sum(&point->problem->matmul) &
-                                                ~wfi_matmul_swizzled(point);
+    const uint32_t *v = point->values, padded = padding & along_the_sum(&point->problem->matmul);
     const uint64_t pads = (padded & WFI_PADDED_A ? 1 : 0) + (padded & WFI_PADDED_B ? 1 : 0);
     return UINT64_C(2) * v[MATMUL_ID_TILE_K] *
            (v[MATMUL_ID_TILE_M] / 4 + v[MATMUL_ID_TILE_N] / 4 + pads) * 4 *

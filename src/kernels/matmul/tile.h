@@ -148,7 +148,7 @@ uint32_t wfi_matmul_stores_across(const wfi_point *point);
  * matmul_tiles.glsl, which takes none of it: vectors of 32-bit sums that `vector` stores across the
  * rows, in tiles of more steps than padding keeps apart. */
 uint32_t wfi_matmul_swizzled(const wfi_point *point);
-/* Bytes of two tiles of each operand with that padding, where they are not swizzled. */
+/* Bytes of two tiles of each operand with that padding. */
 uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding);
 
 #endif
