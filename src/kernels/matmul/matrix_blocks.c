@@ -158,10 +158,11 @@ static uint32_t subgroup_for(const wf_caps *caps)
  * registers, where the device is one whose subgroups have a fixed number of them. */
 static bool holds_registers(const wfi_point *point)
 {
-    const uint32_t *v = point->values, words = wfi_unit_of(point->caps).wave_words;
+    const uint32_t *v = point->values;
     const double fill = wfi_matmul_profile_of(point->caps)->register_fill;
-    const uint32_t element = (uint32_t)wf_type_size(point->problem->type);
-    if (words == 0 || fill == 0)
+    const uint32_t element = (uint32_t)wf_type_size(point->problem->type),
+                   words = fill > 0 ? wfi_unit_of(point->caps).wave_words : 0;
+    if (words == 0)
         return true;
     const uint32_t count = v[MATMUL_ID_TILE_M] / v[MATMUL_ID_SUB_M] * v[MATMUL_ID_TILE_N] /
                            v[MATMUL_ID_SUB_N] * v[MATMUL_ID_SUBS_K];
