@@ -44,6 +44,7 @@ static struct {
 static void hold(void)
 {
     const double until = overlap_seconds() + MOST_WAIT;
+    atomic_store(&seen->holds, true);
     while (!atomic_load(&seen->released) && !atomic_load(&seen->waits_too_long)) {
         overlap_pause(1e-3);
         if (overlap_seconds() > until)
@@ -250,6 +251,15 @@ static void wait_for_compilers(void)
         overlap_pause(1e-3);
 }
 
+/* Where points are to be reported beside the job that is held, none is before that job compiles: a
+ * search may have opened one earlier, and one that ends then drops a job that waits. */
+static void wait_for_held(void)
+{
+    const double until = overlap_seconds() + MOST_WAIT;
+    while (seen->reports_beside_held && !atomic_load(&seen->holds) && overlap_seconds() < until)
+        overlap_pause(1e-3);
+}
+
 /* A search is told to end when all points have been measured, if not before. */
 static bool note_progress(void *user, const wf_tune_progress *progress)
 {
@@ -261,6 +271,7 @@ static bool note_progress(void *user, const wf_tune_progress *progress)
     if (strcmp(progress->stage, "measuring") != 0)
         return strcmp(progress->stage, "deciding") != 0;
     wait_for_compilers();
+    wait_for_held();
     note_point(progress);
     release_held();
     const bool ends =

@@ -31,22 +31,23 @@ typedef struct overlap_watch {
     int held;       /* the job that does not compile before it is released; 0: none */
     int release_at; /* reports of points, by which it is; 0: a while after the search was ended */
     int stop_after; /* reports of points, by which it is told to end; 0: it is not */
-    int release_after; /* likewise points that came */
-    int stop_again;    /* likewise of points that came again behind the job held later */
-    double slow;       /* seconds by which each job compiles later */
+    int release_after;        /* likewise points that came */
+    int stop_again;           /* likewise of points that came again behind the job held later */
+    bool reports_beside_held; /* no point is reported before the held job compiles */
+    double slow;              /* seconds by which each job compiles later */
     overlap_ending ends;
     atomic_int submitted, running;  /* jobs */
     atomic_int compiling, compiled; /* of these, in the driver */
     atomic_int most_compiling;
-    atomic_bool released, waits_too_long, ended;
-    atomic_int reports;      /* of any kind */
-    bool release_by_another; /* the held job, by the end of another */
-    double submitted_at;     /* the last one */
-    int most_ahead;          /* jobs that had compiled beyond the points that came */
-    int opened;              /* kernels that were compiled where their plans were opened */
-    atomic_int tried;        /* reports of points */
-    int beside;              /* those of them while a job compiled, */
-    int beside_later;        /* and all but the first */
+    atomic_bool holds, released, waits_too_long, ended; /* holds: the held job compiles */
+    atomic_int reports;                                 /* of any kind */
+    bool release_by_another;                            /* the held job, by the end of another */
+    double submitted_at;                                /* the last one */
+    int most_ahead;   /* jobs that had compiled beyond the points that came */
+    int opened;       /* kernels that were compiled where their plans were opened */
+    atomic_int tried; /* reports of points */
+    int beside;       /* those of them while a job compiled, */
+    int beside_later; /* and all but the first */
     int early;        /* points that came again before others of their generation came at all */
     int again;        /* points that came again since the job was submitted that is held later */
     int beside_again; /* those of them, but for the first, while a job compiled */
