@@ -408,7 +408,8 @@ static bool complete_timed(wfi_point *trial, size_t index)
     const bool shallow = f32 && steps <= SHALLOW_STEPS && (steps + 7) / 8 % 2 == 1;
     if (b->tile_k == 8 && b->thread_m == 4 && !shallow)
         return false;
-    /* In f32 tiles of 128 x 64 gain only where B is transposed (bench/notes/matmul.md#tall-tiles). */
+    /* In f32 tiles of 128 x 64 gain only where B is transposed
+     * (bench/notes/matmul.md#tall-tiles). */
     if (f32 && b->tile_m == 128 && b->tile_k == 8 && b->thread_n == 8 &&
         !trial->problem->matmul.transpose_b)
         return false;
