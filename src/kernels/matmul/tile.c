@@ -136,8 +136,7 @@ static uint32_t along_the_sum(const wfi_matmul_problem *p)
     return (p->transpose_a ? 0 : WFI_PADDED_A) | (p->transpose_b ? WFI_PADDED_B : 0);
 }
 
-/* The operands that are loaded by vectors. */
-static uint32_t vectors(const wfi_point *point)
+uint32_t wfi_matmul_vec4_moves(const wfi_point *point)
 {
     return wfi_point_value(point, MATMUL_ID_VEC4, 0) | wfi_point_value(point, MATMUL_ID_PACK, 0);
 }
@@ -162,7 +161,7 @@ uint32_t wfi_matmul_swizzled(const wfi_point *point)
         return 0;
     const uint32_t whole = (v[MATMUL_ID_TILE_M] % LEAST_SWIZZLED ? 0 : WFI_PADDED_A) |
                            (v[MATMUL_ID_TILE_N] % LEAST_SWIZZLED ? 0 : WFI_PADDED_B);
-    return along_the_sum(&point->problem->matmul) & vectors(point) & whole;
+    return along_the_sum(&point->problem->matmul) & wfi_matmul_vec4_moves(point) & whole;
 }
 
 uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding)
@@ -176,7 +175,7 @@ uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding)
 
 uint32_t wfi_matmul_stores_across(const wfi_point *point)
 {
-    return along_the_sum(&point->problem->matmul) & ~vectors(point);
+    return along_the_sum(&point->problem->matmul) & ~wfi_matmul_vec4_moves(point);
 }
 
 #define LEAST_PADDED 2 /* work-groups of a compute unit that padding leaves, at least */

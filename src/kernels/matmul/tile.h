@@ -136,6 +136,8 @@ uint32_t wfi_matmul_registers(const wfi_point *point);
  * that is asked for, rows of C are no vectors, and a row of each work-item's fits the memory of B's
  * tiles. */
 bool wfi_matmul_gathers(const wfi_point *point);
+/* Which matrices move four elements at a time, as they are or copied (bits as of VEC4). */
+uint32_t wfi_matmul_vec4_moves(const wfi_point *point);
 /* Tiles of operands that are stored along the sum may have rows in shared memory that are four
  * elements longer, which spares bank conflicts of stores. */
 enum { WFI_PADDED_A = 1, WFI_PADDED_B = 2 };
@@ -144,9 +146,9 @@ uint32_t wfi_matmul_padding(const wfi_point *point);
 /* The operands that are stored along the sum and whose elements move singly: as many work-items
  * side by side as a tile has steps of the sum store into one bank unless the tile is padded. */
 uint32_t wfi_matmul_stores_across(const wfi_point *point);
-/* The operands of which the rows of a tile are swizzled in shared memory instead, as in
- * matmul_tiles.glsl, which takes none of it: vectors of 32-bit sums that `vector` stores across the
- * rows, in tiles of more steps than padding keeps apart. */
+/* The operands whose tile rows are swizzled in shared memory in place of being padded, which takes
+ * no room (matmul_fours.glsl): in `vector`, where sums have 32 bits, vectors along the sum are
+ * stored across the rows, and a tile has more steps than padding keeps apart. */
 uint32_t wfi_matmul_swizzled(const wfi_point *point);
 /* Bytes of two tiles of each operand with that padding. */
 uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding);

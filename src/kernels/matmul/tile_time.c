@@ -141,8 +141,7 @@ static work_group describe(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
     const uint32_t *v = point->values;
-    const uint32_t bits =
-        wfi_point_value(point, MATMUL_ID_VEC4, 0) | wfi_point_value(point, MATMUL_ID_PACK, 0);
+    const uint32_t bits = wfi_matmul_vec4_moves(point);
     const bool by_vectors = p->n % 4 == 0;
     const double w = wfi_matmul_words(point),
                  slices = wfi_point_value(point, MATMUL_ID_SLICES_K, 1), m = v[MATMUL_ID_TILE_M],

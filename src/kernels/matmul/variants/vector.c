@@ -143,8 +143,7 @@ static void constants(const wfi_point *point, wfi_pipeline_desc *desc)
     wfi_pipeline_constant(desc, MATMUL_ID_ROWS_A, rows_of(point, WFI_PADDED_A));
     wfi_pipeline_constant(desc, MATMUL_ID_ROWS_B, rows_of(point, WFI_PADDED_B));
     wfi_matmul_constants(point, desc);
-    wfi_matmul_set_constant(desc, MATMUL_ID_VEC4,
-                            point->values[MATMUL_ID_VEC4] | point->values[MATMUL_ID_PACK]);
+    wfi_matmul_set_constant(desc, MATMUL_ID_VEC4, wfi_matmul_vec4_moves(point));
 }
 
 /* ------------------------------------------------------------------------ model: CPU and others */
@@ -410,7 +409,7 @@ static bool complete_timed(wfi_point *trial, size_t index)
         return false;
     /* In f32 tiles of 128 x 64 gain only where B is transposed
      * (bench/notes/matmul.md#tall-tiles). */
-    if (f32 && b->tile_m == 128 && b->tile_k == 8 && b->thread_n == 8 &&
+    if (f32 && b->tile_m == 128 && b->tile_n == 64 && b->tile_k == 8 &&
         !trial->problem->matmul.transpose_b)
         return false;
     /* Some of these took 3.6 times their prediction. */
