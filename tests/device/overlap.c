@@ -242,21 +242,19 @@ static void release_held(void)
     }
 }
 
-/* Where a compiler ends the process, no point is measured beside it, however quickly the search has
- * opened one. */
-static void wait_for_compilers(void)
+/* No point is reported beside a compiler that ends the process, or before the held job compiles
+ * where points are to be reported beside it: a search may have opened one earlier, and one that
+ * ends then drops a job that waits. */
+static bool is_too_early(void)
 {
-    const double until = overlap_seconds() + MOST_WAIT;
-    while (seen->ends == IN_A_COMPILER && atomic_load(&seen->running) && overlap_seconds() < until)
-        overlap_pause(1e-3);
+    return (seen->ends == IN_A_COMPILER && atomic_load(&seen->running)) ||
+           (seen->reports_beside_held && !atomic_load(&seen->holds));
 }
 
-/* Where points are to be reported beside the job that is held, none is before that job compiles: a
- * search may have opened one earlier, and one that ends then drops a job that waits. */
-static void wait_for_held(void)
+static void wait_for_jobs(void)
 {
     const double until = overlap_seconds() + MOST_WAIT;
-    while (seen->reports_beside_held && !atomic_load(&seen->holds) && overlap_seconds() < until)
+    while (is_too_early() && overlap_seconds() < until)
         overlap_pause(1e-3);
 }
 
@@ -270,8 +268,7 @@ static bool note_progress(void *user, const wf_tune_progress *progress)
         seen->decides_beside = atomic_load(&seen->compiling) > 0;
     if (strcmp(progress->stage, "measuring") != 0)
         return strcmp(progress->stage, "deciding") != 0;
-    wait_for_compilers();
-    wait_for_held();
+    wait_for_jobs();
     note_point(progress);
     release_held();
     const bool ends =
