@@ -46,21 +46,23 @@ typedef struct kernel {
     uint32_t slices_k; /* of `cooperative`: subs_k, beside sub_m and sub_n; 0: of `vector` */
     bool narrow;       /* rows of the operands are no vectors */
     bool split;        /* sums are split too, which takes kernels of their own */
+    bool transpose_b;
 } kernel;
 
 /* The most telling first: what there is no time for keeps the guess's ratio. */
 static const kernel kernels[] = {
-    {"vector", WF_TYPE_F32, 64, 64, 16, 4, 4, 0, false, true},
-    {"vector", WF_TYPE_F32, 64, 128, 8, 8, 8, 0, false, false},
-    {"subgroup_k", WF_TYPE_F32, 16, 32, 16, 4, 4, 4, false, false},
-    {"vector", WF_TYPE_F32, 64, 64, 16, 4, 4, 0, true, false},
-    {"cooperative", WF_TYPE_F16, 128, 128, 64, 64, 64, 1, false, false},
-    {"cooperative", WF_TYPE_F16, 32, 32, 64, 16, 16, 1, false, true},
-    {"vector", WF_TYPE_F64, 64, 64, 16, 4, 4, 0, false, false},
-    {"cooperative", WF_TYPE_F16, 64, 64, 64, 32, 32, 1, true, false},
-    {"vector", WF_TYPE_F32, 32, 32, 16, 4, 4, 0, false, false},
-    {"vector", WF_TYPE_F32, 128, 128, 8, 8, 16, 0, false, false},
-    {"subgroup_k", WF_TYPE_F32, 32, 64, 16, 8, 8, 4, false, false},
+    {"vector", WF_TYPE_F32, 64, 64, 16, 4, 4, 0, false, true, false},
+    {"vector", WF_TYPE_F32, 64, 128, 8, 8, 8, 0, false, false, false},
+    {"subgroup_k", WF_TYPE_F32, 16, 32, 16, 4, 4, 4, false, false, false},
+    {"vector", WF_TYPE_F32, 64, 64, 16, 4, 4, 0, true, false, false},
+    {"vector", WF_TYPE_F32, 64, 64, 8, 4, 4, 0, false, false, true},
+    {"cooperative", WF_TYPE_F16, 128, 128, 64, 64, 64, 1, false, false, false},
+    {"cooperative", WF_TYPE_F16, 32, 32, 64, 16, 16, 1, false, true, false},
+    {"vector", WF_TYPE_F64, 64, 64, 16, 4, 4, 0, false, false, false},
+    {"cooperative", WF_TYPE_F16, 64, 64, 64, 32, 32, 1, true, false, false},
+    {"vector", WF_TYPE_F32, 32, 32, 16, 4, 4, 0, false, false, false},
+    {"vector", WF_TYPE_F32, 128, 128, 8, 8, 16, 0, false, false, false},
+    {"subgroup_k", WF_TYPE_F32, 32, 64, 16, 8, 8, 4, false, false, false},
 };
 
 /* A product for a kernel: so many of its tiles, in waves of the device or, where `waves` is 0, one
@@ -159,7 +161,8 @@ static wf_matmul_params params_of(const kernel *k, const product *p, double tile
                               .m = high * k->tile_m,
                               .n = wide * k->tile_n - odd,
                               .k = p->k - odd,
-                              .type = k->type};
+                              .type = k->type,
+                              .transpose_b = k->transpose_b};
 }
 
 /* Makes the plan of a product where the device can have it; *held is how many work-groups a unit

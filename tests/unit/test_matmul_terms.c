@@ -158,6 +158,69 @@ static double term_of(const wf_caps *caps, const wfi_problem *problem,
     return terms[rate];
 }
 
+/* Bytes of an operand's rows along the sum that tiles read less than 64 of at a time, counted as
+ * often as 64 would hold others, over all bytes that are loaded: of eight steps in f32 each once, of
+ * four three times, of sixteen, and of eight in f64, none. */
+static void short_rows_take_time(void **state)
+{
+    (void)state;
+    static const struct {
+        wf_type type;
+        wfi_matmul_block block;
+        bool transpose_a, transpose_b;
+        double ratio;
+    } all[] = {
+        {WF_TYPE_F32, {64, 128, 8, 8, 8}, false, false, 64.0 / 192},
+        {WF_TYPE_F32, {64, 128, 8, 8, 8}, true, false, 0},
+        {WF_TYPE_F32, {64, 128, 8, 8, 8}, false, true, 1},
+        {WF_TYPE_F32, {64, 128, 8, 8, 8}, true, true, 128.0 / 192},
+        {WF_TYPE_F32, {32, 64, 4, 4, 4}, false, false, 3 * 32.0 / 96},
+        {WF_TYPE_F32, {64, 128, 16, 8, 8}, false, true, 0},
+        {WF_TYPE_F64, {64, 128, 8, 8, 8}, false, true, 0},
+        {WF_TYPE_F64, {64, 128, 4, 8, 8}, false, true, 1},
+        {WF_TYPE_F16, {64, 128, 8, 8, 8}, false, true, 3},
+    };
+    const wf_caps caps = gpu_card(WFI_NVIDIA);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                               .type = all[i].type,
+                               .matmul = wfi_matmul_plain(2000, 1000, 24)};
+        problem.matmul.transpose_a = all[i].transpose_a;
+        problem.matmul.lda = all[i].transpose_a ? 2000 : 24;
+        problem.matmul.transpose_b = all[i].transpose_b;
+        problem.matmul.ldb = all[i].transpose_b ? 24 : 1000;
+        const double rows = term_of(&caps, &problem, &all[i].block, WFI_RATE_SHORT_ROW_BYTE),
+                     bytes = term_of(&caps, &problem, &all[i].block, WFI_RATE_LOAD_BYTE);
+        assert_true(bytes > 0);
+        assert_float_equal(rows / bytes, all[i].ratio, 1e-9);
+    }
+}
+
+/* Slices of k read what others leave of such a row, so that half as much counts. */
+static void slices_share_short_rows(void **state)
+{
+    (void)state;
+    const wf_caps caps = gpu_card(WFI_NVIDIA);
+    const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
+    const wfi_problem problem = {.family = WF_FAMILY_MATMUL,
+                                 .type = WF_TYPE_F32,
+                                 .matmul = wfi_matmul_plain(2000, 1000, 512)};
+    wfi_point point = {.caps = &caps,
+                       .problem = &problem,
+                       .variant = family->variants[wfi_variant_find(family, "subgroup_k")]};
+    for (uint32_t steps = 8; steps <= 16; steps *= 2) {
+        double terms[WFI_RATES];
+        wfi_point_defaults(&point);
+        wfi_matmul_set_block(&point, &(wfi_matmul_block){32, 32, steps, 4, 8});
+        point.values[MATMUL_ID_SLICES_K] = 8;
+        point.values[MATMUL_ID_SPLIT_K] = 1;
+        point.values[MATMUL_ID_VEC4] = 7;
+        wfi_matmul_tile_terms(&point, wfi_matmul_rates_of(&point), terms);
+        assert_float_equal(terms[WFI_RATE_SHORT_ROW_BYTE] / terms[WFI_RATE_LOAD_BYTE],
+                           steps == 8 ? 0.25 : 0, 1e-9);
+    }
+}
+
 /* Single elements of B that are stored across the rows of its tile take time there, as A's do. */
 static void stores_across_bare_rows_of_b_take_time(void **state)
 {
@@ -272,6 +335,8 @@ int main(void)
         cmocka_unit_test(stores_across_rows_are_padded),
         cmocka_unit_test(vectors_across_many_rows_are_swizzled),
         cmocka_unit_test(transposed_b_leaves_two_work_groups),
+        cmocka_unit_test(short_rows_take_time),
+        cmocka_unit_test(slices_share_short_rows),
         cmocka_unit_test(stores_across_bare_rows_of_b_take_time),
         cmocka_unit_test(vectors_of_f64_are_stored_at_their_own_rate),
         cmocka_unit_test(shared_tiles_of_f64_are_stored_once),

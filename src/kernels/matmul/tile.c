@@ -130,8 +130,7 @@ bool wfi_matmul_gathers(const wfi_point *point)
            v[MATMUL_ID_TILE_M] / v[MATMUL_ID_THREAD_M] <= 2 * v[MATMUL_ID_TILE_K];
 }
 
-/* The operands whose rows in memory run along the sum, which tiles hold across their rows. */
-static uint32_t along_the_sum(const wfi_matmul_problem *p)
+uint32_t wfi_matmul_along_the_sum(const wfi_matmul_problem *p)
 {
     return (p->transpose_a ? 0 : WFI_PADDED_A) | (p->transpose_b ? WFI_PADDED_B : 0);
 }
@@ -149,8 +148,8 @@ uint32_t wfi_matmul_vec4_moves(const wfi_point *point)
 /* In tiles of eight steps padding by four elements parts the banks of all rows that are stored at
  * once, and reads need no exclusive or. In deeper ones it parts half of them. Slices of k have
  * tiles of their own to find, so that exclusive ors take as long as the conflicts. Blocks of 4 x 4
- * gain in tiles of sixteen steps, too, but the rates are measured by those, and would then promise
- * too much of tiles whose rows in memory are short (bench/notes/matmul.md#swizzled). */
+ * in tiles of sixteen steps gain 2 % where tiles are 32 x 64 or larger and lose as much in 32 x 32,
+ * and choices by them gain nothing (bench/notes/matmul.md#short-row-rate). */
 uint32_t wfi_matmul_swizzled(const wfi_point *point)
 {
     const uint32_t *v = point->values;
@@ -161,12 +160,13 @@ uint32_t wfi_matmul_swizzled(const wfi_point *point)
         return 0;
     const uint32_t whole = (v[MATMUL_ID_TILE_M] % LEAST_SWIZZLED ? 0 : WFI_PADDED_A) |
                            (v[MATMUL_ID_TILE_N] % LEAST_SWIZZLED ? 0 : WFI_PADDED_B);
-    return along_the_sum(&point->problem->matmul) & wfi_matmul_vec4_moves(point) & whole;
+    return wfi_matmul_along_the_sum(&point->problem->matmul) & wfi_matmul_vec4_moves(point) & whole;
 }
 
 uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding)
 {
-    const uint32_t *v = point->values, padded = padding & along_the_sum(&point->problem->matmul);
+    const uint32_t *v = point->values,
+                   padded = padding & wfi_matmul_along_the_sum(&point->problem->matmul);
     const uint64_t pads = (padded & WFI_PADDED_A ? 1 : 0) + (padded & WFI_PADDED_B ? 1 : 0);
     return UINT64_C(2) * v[MATMUL_ID_TILE_K] *
            (v[MATMUL_ID_TILE_M] / 4 + v[MATMUL_ID_TILE_N] / 4 + pads) * 4 *
@@ -175,7 +175,7 @@ uint64_t wfi_matmul_tiles_shared(const wfi_point *point, uint32_t padding)
 
 uint32_t wfi_matmul_stores_across(const wfi_point *point)
 {
-    return along_the_sum(&point->problem->matmul) & ~wfi_matmul_vec4_moves(point);
+    return wfi_matmul_along_the_sum(&point->problem->matmul) & ~wfi_matmul_vec4_moves(point);
 }
 
 #define LEAST_PADDED 2 /* work-groups of a compute unit that padding leaves, at least */
@@ -194,7 +194,8 @@ static uint64_t held_with(const wfi_point *point, uint32_t padding)
  * (bench/notes/matmul.md#conflicts, #transposed-b). */
 uint32_t wfi_matmul_padding(const wfi_point *point)
 {
-    const uint32_t all = along_the_sum(&point->problem->matmul) & ~wfi_matmul_swizzled(point);
+    const uint32_t all =
+        wfi_matmul_along_the_sum(&point->problem->matmul) & ~wfi_matmul_swizzled(point);
     uint32_t padding = all & WFI_PADDED_B;
     if (wfi_matmul_profile_of(point->caps)->unit_registers == 0)
         return all;

@@ -143,6 +143,8 @@ uint32_t wfi_matmul_vec4_moves(const wfi_point *point);
 enum { WFI_PADDED_A = 1, WFI_PADDED_B = 2 };
 /* The tiles that `vector` pads so. */
 uint32_t wfi_matmul_padding(const wfi_point *point);
+/* The operands whose rows in memory run along the sum, which tiles hold across their rows. */
+uint32_t wfi_matmul_along_the_sum(const wfi_matmul_problem *p);
 /* The operands that are stored along the sum and whose elements move singly: as many work-items
  * side by side as a tile has steps of the sum store into one bank unless the tile is padded. */
 uint32_t wfi_matmul_stores_across(const wfi_point *point);

@@ -26,7 +26,8 @@
 #define HIDDEN 0.1        /* of the time of work and of memory, of what takes less */
 #define GATHERED_COST 0.5 /* of what the same elements cost where none are side by side */
 #define TURN 0.03         /* of a wave's time: slices of k add up four sums of each work-item */
-#define LEAST_REUSE 1000  /* times that an element is used, at least: bench/notes/matmul.md#loops */
+#define WHOLE_ROW 64     /* bytes of a row of memory that a tile reads, so that none takes longer */
+#define LEAST_REUSE 1000 /* times that an element is used, at least: bench/notes/matmul.md#loops */
 
 static double units_of(const wfi_point *point)
 {
@@ -137,6 +138,18 @@ static double conflicting_bytes(const wfi_point *point)
     return 4.0 * rows * v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_K] * wfi_matmul_words(point);
 }
 
+/* Bytes of rows that run along the sum of which tiles read less than WHOLE_ROW, counted as often as
+ * longer tiles would read others with them; half of it where slices of k, each of which has a tile
+ * of its own, read the others at about that time. */
+static double short_row_bytes(const wfi_point *point, double slices)
+{
+    const uint32_t *v = point->values, along = wfi_matmul_along_the_sum(&point->problem->matmul);
+    const double rows = (along & WFI_PADDED_A ? v[MATMUL_ID_TILE_M] : 0) +
+                        (along & WFI_PADDED_B ? v[MATMUL_ID_TILE_N] : 0);
+    return (slices > 1 ? slices / 2 : 1) * rows *
+           fmax(0, WHOLE_ROW - (double)wf_type_size(point->problem->type) * v[MATMUL_ID_TILE_K]);
+}
+
 static work_group describe(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -149,10 +162,11 @@ static work_group describe(const wfi_point *point)
                  items = wfi_matmul_tile_threads(v) * slices,
                  block = v[MATMUL_ID_THREAD_M] + v[MATMUL_ID_THREAD_N],
                  narrow = ((bits & 1 ? 0 : m) + (bits & 2 ? 0 : n)) / (m + n),
-                 bytes = (m + n) * k * 4 * w, split_k = v[MATMUL_ID_SPLIT_K],
-                 columns = stored_columns(point);
+                 bytes = (m + n) * k * (double)wf_type_size(point->problem->type),
+                 split_k = v[MATMUL_ID_SPLIT_K], columns = stored_columns(point);
     work_group g = {.step = {[WFI_RATE_MULTIPLY_ADD] = m * n * k * w,
                              [WFI_RATE_LOAD_BYTE] = bytes,
+                             [WFI_RATE_SHORT_ROW_BYTE] = short_row_bytes(point, slices),
                              [WFI_RATE_NARROW_BYTE] = bytes * narrow},
                     .waits = narrow * (m + n) * k / items,
                     .items = items,
