@@ -303,6 +303,80 @@ static void shortest_sums_are_not_for_matrix_units(void **state)
         "cooperative");
 }
 
+typedef struct few_terms {
+    wf_type type;
+    uint32_t m, n, k;
+    const char *variant;
+    uint32_t tile_m, tile_n, tile_k;
+} few_terms;
+
+static void check_few_terms(const few_terms *all, size_t count)
+{
+    wf_caps caps = device_of(WFI_NVIDIA);
+    for (size_t i = 0; i < count; i++) {
+        const few_terms *f = &all[i];
+        const wfi_point point =
+            gpu_pick_product(&caps, f->type, wfi_matmul_plain(f->m, f->n, f->k));
+        const uint32_t m = wfi_point_value(&point, MATMUL_ID_TILE_M, 0),
+                       n = wfi_point_value(&point, MATMUL_ID_TILE_N, 0),
+                       k = wfi_point_value(&point, MATMUL_ID_TILE_K, 0);
+        if (strcmp(point.variant->name, f->variant) != 0 ||
+            (f->tile_m && (m != f->tile_m || n != f->tile_n || k != f->tile_k)))
+            fail_msg("%s %ux%ux%u: %s %ux%ux%u", wf_type_name(f->type), f->m, f->n, f->k,
+                     point.variant->name, m, n, k);
+    }
+}
+
+/* Tiles of four steps, where rows of C are vectors (an H200, in the order of the table: 28.0 to
+ * 19.4 us, 11.5 to 8.6, 33.8 to 23.5, 26.2 to 17.3, 22.4 to 14.3 and 6.4 to 4.3). */
+static void sums_of_few_terms_have_tiles_of_four_steps(void **state)
+{
+    static const few_terms all[] = {
+        {WF_TYPE_F32, 3260, 5200, 1, "vector", 32, 128, 4},
+        {WF_TYPE_F32, 712, 6156, 4, "vector", 32, 64, 4},
+        {WF_TYPE_F32, 4694, 4600, 1, "vector", 32, 128, 4},
+        {WF_TYPE_BF16, 3260, 5200, 1, "vector", 64, 128, 4},
+        {WF_TYPE_F16, 3260, 5200, 1, "vector", 32, 128, 4},
+        {WF_TYPE_F16, 102, 9856, 8, "vector", 32, 64, 4},
+        {WF_TYPE_BF16, 5857, 2344, 1, "vector", 64, 128, 4},
+        {WF_TYPE_F32, 3260, 5201, 1, "outer", 0, 0, 0},
+        {WF_TYPE_F16, 3260, 5201, 1, "outer", 0, 0, 0},
+        {WF_TYPE_F64, 3260, 5200, 1, "outer", 0, 0, 0},
+        {WF_TYPE_F32, 3680, 496, 16, "vector", 64, 128, 16},
+    };
+    (void)state;
+    check_few_terms(all, sizeof all / sizeof *all);
+    /* Registers are loaded a step ahead where stores are rounded, of bf16 alone. */
+    const wf_caps caps = device_of(WFI_NVIDIA);
+    for (int bf16 = 0; bf16 < 2; bf16++)
+        assert_int_equal(gpu_pick_product(&caps, bf16 ? WF_TYPE_BF16 : WF_TYPE_F16,
+                                          wfi_matmul_plain(3260, 5200, 1))
+                             .values[MATMUL_ID_DOUBLE_BUFFER],
+                         bf16);
+}
+
+/* Matrix units have short steps there, and large tiles only where a unit has two (an H200, f16:
+ * 8000x8000x16 71.9 to 64.2 us, 448x5888x16 8.5 to 6.3). */
+static void sums_of_few_terms_have_short_steps(void **state)
+{
+    static const few_terms all[] = {
+        {WF_TYPE_F16, 8000, 8000, 16, "cooperative", 128, 128, 16},
+        {WF_TYPE_F16, 4832, 336, 16, "cooperative", 64, 128, 16},
+        {WF_TYPE_F16, 448, 5888, 16, "cooperative", 64, 64, 16},
+    };
+    (void)state;
+    check_few_terms(all, sizeof all / sizeof *all);
+    const wf_caps caps = device_of(WFI_NVIDIA);
+    for (uint64_t k = 16; k <= 32; k += 8) {
+        const wfi_point point =
+            gpu_pick_product(&caps, WF_TYPE_F16, wfi_matmul_plain(6000, 2000, k));
+        const uint32_t m = wfi_point_value(&point, MATMUL_ID_TILE_M, 0),
+                       sub_m = wfi_point_value(&point, MATMUL_ID_SUB_M, 0);
+        assert_string_equal(point.variant->name, "cooperative");
+        assert_true((m <= 128 && sub_m <= 64 && sub_m * 2 == m) == (k <= 24));
+    }
+}
+
 /* Who asks for plain tiles gets the model's values, and a search tries them. */
 static void plain_tiles_can_be_forced(void **state)
 {
@@ -343,6 +417,8 @@ int main(void)
         cmocka_unit_test(waves_are_full),
         cmocka_unit_test(choices_follow_rates),
         cmocka_unit_test(short_sums_are_for_matrix_units),
+        cmocka_unit_test(sums_of_few_terms_have_tiles_of_four_steps),
+        cmocka_unit_test(sums_of_few_terms_have_short_steps),
         cmocka_unit_test(shortest_sums_are_not_for_matrix_units),
         cmocka_unit_test(plain_tiles_can_be_forced),
     };

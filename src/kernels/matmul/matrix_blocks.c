@@ -323,9 +323,34 @@ static void try_list(const block *list, size_t count, uint32_t unaligned, wfi_po
     }
 }
 
+/* For sums of a few steps, which are little but the stores of C: short steps, of which none ends far
+ * past the sum, and tiles of which a compute unit holds several. With the others beside them the
+ * model would take those, whose waves it expects to be shorter than they are
+ * (bench/notes/matmul-matrix-units.md#few-terms). */
+static const block short_blocks[] = {
+    {64, 64, 16, 32, 32, 1, 1, 0, 0},   {64, 128, 16, 32, 32, 1, 1, 0, 0},
+    {64, 64, 32, 32, 32, 1, 1, 0, 0},   {64, 128, 32, 32, 32, 1, 1, 0, 0},
+    {32, 128, 32, 32, 32, 1, 1, 0, 0},  {128, 32, 32, 32, 32, 1, 1, 0, 0},
+    {128, 128, 16, 64, 64, 1, 1, 0, 0},
+};
+#define NOT_SINGLE                                                                                 \
+    1 /* so many of the last take longer than predicted where a compute unit has less */
+#define FEW_HIGH 2 /* of their tiles than so many */
+
+static size_t short_count(const wfi_point *point)
+{
+    const bool few = wfi_matmul_tile_count(&point->problem->matmul, 128, 128) <
+                     FEW_HIGH * wfi_matmul_units(point->caps);
+    return WFI_COUNT(short_blocks) - (few ? NOT_SINGLE : 0);
+}
+
 static double fit_timed(wfi_point *point, uint32_t unaligned)
 {
     double best = -1;
+    if (point->problem->matmul.k <= WFI_SHALLOW_SUM)
+        try_list(short_blocks, short_count(point), unaligned, point, &best);
+    if (best >= 0)
+        return best;
     try_list(blocks, WFI_COUNT(blocks) - NOT_FEW, unaligned, point, &best);
     try_list(more_blocks, WFI_COUNT(more_blocks), unaligned, point, &best);
     return best;

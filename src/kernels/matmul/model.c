@@ -61,13 +61,22 @@ bool wfi_matmul_stores_short(const wfi_matmul_problem *p)
     return !(wfi_matmul_vec4_bits(p) & 4) && p->k <= WFI_SHORT_SUM;
 }
 
+bool wfi_matmul_is_shallow(const wfi_problem *problem)
+{
+    const wf_type type = problem->type;
+    const uint64_t most = type == WF_TYPE_F32                           ? WFI_SHALLOW_SUM_F32
+                          : type == WF_TYPE_F16 || type == WF_TYPE_BF16 ? WFI_SHALLOW_SUM
+                                                                        : 0;
+    return problem->matmul.k <= most && wfi_matmul_vec4_bits(&problem->matmul) & 4;
+}
+
 bool wfi_matmul_times_matrices(const wfi_point *point)
 {
     const wfi_problem *problem = point->problem;
     return wfi_matmul_rates_of(point) && point->caps->cooperative_matrix &&
            (problem->type == WF_TYPE_F16 || problem->type == WF_TYPE_BF16) &&
            !problem->matmul.varies &&
-           (wfi_matmul_stores_short(&problem->matmul) ||
+           (wfi_matmul_stores_short(&problem->matmul) || wfi_matmul_is_shallow(problem) ||
             wfi_matmul_tile_count(&problem->matmul, 64, 128) <
                 MANY_MATRIX_TILES * wfi_matmul_units(point->caps));
 }

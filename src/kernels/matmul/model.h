@@ -10,7 +10,11 @@
 /* Steps of the sum: shorter sums gained nothing by the order of products or by larger blocks
  * (bench/notes/matmul.md#machine-code). */
 #define WFI_LONG_SUM 512
-#define WFI_SHORT_SUM 64     /* up to so many steps storing C may take most of the time */
+#define WFI_SHORT_SUM 64 /* up to so many steps storing C may take most of the time */
+/* Up to so many steps storing C is nearly all that products do, in 16-bit types and in f32
+ * (bench/notes/matmul.md#shallow). */
+#define WFI_SHALLOW_SUM 24
+#define WFI_SHALLOW_SUM_F32 6
 #define WFI_SEEN_MEMORY 1.25 /* of the time that memory takes for operands that no cache holds */
 
 /* Registers of 32 bits that a sum or an operand takes. */
@@ -27,6 +31,9 @@ double wfi_matmul_microsecond(const wfi_point *point);
 /* Whether storing C decides the time of tiles, also of many: its rows are no vectors, and sums are
  * short. */
 bool wfi_matmul_stores_short(const wfi_matmul_problem *p);
+/* Whether storing C by vectors is nearly all that a product does: sums are of a few steps, and of 32
+ * bits. */
+bool wfi_matmul_is_shallow(const wfi_problem *problem);
 /* Whether products on matrix units are chosen by predicted times: the device's rates are known,
  * operands are f16 or bf16, and C has few enough tiles for their number to decide, or storing it
  * does. */

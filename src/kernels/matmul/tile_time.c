@@ -45,9 +45,9 @@ bool wfi_matmul_copies_pay(const wfi_point *point)
 static bool knows_rates(const wfi_point *point)
 {
     const wfi_problem *problem = point->problem;
-    return wfi_matmul_rates_of(point) &&
-           (problem->type == WF_TYPE_F32 || problem->type == WF_TYPE_F64) &&
-           !problem->matmul.varies;
+    return wfi_matmul_rates_of(point) && !problem->matmul.varies &&
+           (problem->type == WF_TYPE_F32 || problem->type == WF_TYPE_F64 ||
+            wfi_matmul_is_shallow(problem));
 }
 
 /* Stores decide the time of short sums: of f64 all of them, since vectors take long to store. */
@@ -70,8 +70,9 @@ static bool is_thin(const wfi_matmul_problem *p)
 bool wfi_matmul_times_tiles(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    return knows_rates(point) && (is_thin(p) || stores_decide(point) ||
-                                  wfi_matmul_tile_count(p, 64, 128) < MANY_TILES * units_of(point));
+    return knows_rates(point) &&
+           (is_thin(p) || stores_decide(point) || wfi_matmul_is_shallow(point->problem) ||
+            wfi_matmul_tile_count(p, 64, 128) < MANY_TILES * units_of(point));
 }
 
 double wfi_matmul_start_time(const wfi_point *point)

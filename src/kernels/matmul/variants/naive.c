@@ -61,6 +61,17 @@ static bool lanes_take_rows(const wfi_point *point)
            wfi_matmul_vectors(&point->problem->matmul) <= profile->most_vectors;
 }
 
+/* Elements of C that are stored one by one, where they are nearly all that a product does. */
+static double store_time(const wfi_point *point, double outputs)
+{
+    const wfi_rates *r = wfi_matmul_rates_of(point);
+    return r && wfi_matmul_is_shallow(point->problem)
+               ? outputs / wfi_matmul_units(point->caps) *
+                     (r->of[WFI_RATE_OUTPUT] + r->of[WFI_RATE_NARROW_OUTPUT]) *
+                     wfi_matmul_microsecond(point)
+               : 0;
+}
+
 /* Every multiply-add reads two values from memory, about 16 times what tiles of 32 need. Idle
  * work-items count where the number of compute units is a guess, as it is on most integrated GPUs;
  * the fit to an H100 has no such term. */
@@ -83,7 +94,7 @@ static double fit(wfi_point *point)
     const double time = wfi_matmul_flops(point->problem) * (lanes_take_rows(point) ? 4.0 : 16.0) *
                         (guessed ? idle_factor(point) : 1) /
                         wfi_matmul_busy(point->caps, outputs, 512);
-    return wfi_matmul_start_time(point) +
+    return wfi_matmul_start_time(point) + store_time(point, outputs) +
            fmax(time, profile->naive_memory * wfi_matmul_memory_time(point));
 }
 

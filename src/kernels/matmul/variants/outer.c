@@ -92,6 +92,12 @@ static uint32_t tile_n(const wfi_point *point)
 #define LEAST_ITEMS 64 /* of a work-group; in 16-bit types twice as many, and two columns only of */
 #define MOST_WIDENED 40 /* elements of B kept (bench/notes/matmul.md#outer-f16) */
 #define MOST_ITEMS 256
+#define LEAST_TILE_M 32 /* of `vector`, where sums are of a few steps */
+#define LEAST_TILE_N 64
+/* Such tiles took 0.76 to 0.96 of the time of the best point of this variant in 22 of 22 products of
+ * f16 and bf16, which predictions do not tell where memory decides
+ * (bench/notes/matmul.md#shallow). */
+#define BEHIND_TILES 1.4
 #define LOADS 2 /* for which a work-group waits, one after the other: columns, rows */
 /* An element takes as long to load as this many bytes where work-items side by side read different
  * rows of memory. f64 is left out: its choices were no better (bench/notes/matmul.md#choices). */
@@ -136,6 +142,13 @@ static double predicted(const wfi_point *point, const wfi_rates *r)
                  memory = WFI_SEEN_MEMORY * wfi_matmul_least_bytes(point->problem) *
                           r->of[WFI_RATE_MEMORY_BYTE];
     return r->of[WFI_RATE_START] + fmax(memory, work);
+}
+
+/* Whether tiles of `vector` have few empty rows and columns. */
+static bool has_tiles(const wfi_point *point)
+{
+    const wfi_matmul_problem *p = &point->problem->matmul;
+    return wfi_matmul_is_shallow(point->problem) && p->m >= LEAST_TILE_M && p->n >= LEAST_TILE_N;
 }
 
 /* Longer sums and sizes that vary were not measured. */
@@ -189,7 +202,7 @@ static double fit(wfi_point *point)
                     v[MATMUL_ID_THREAD_N] = columns;
                     try_point(point, &trial, &least);
                 }
-    return least;
+    return has_tiles(point) ? BEHIND_TILES * least : least;
 }
 
 /* -------------------------------------------------------------------------------------- traffic */

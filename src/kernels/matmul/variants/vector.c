@@ -487,6 +487,36 @@ static double fit_timed_block(wfi_point *point)
     return least;
 }
 
+/* Sums of few steps, which are little but the stores of C: tiles of four steps, since longer ones
+ * end further past the sums. Those of 64 x 128 gain where storing takes work of its own, the
+ * rounding of bf16 (bench/notes/matmul.md#shallow). */
+static const wfi_matmul_block shallow_blocks[] = {
+    {64, 128, 4, 8, 8}, {32, 128, 4, 4, 8}, {32, 64, 4, 4, 4}};
+#define ROUNDED 1 /* so many of the first for bf16 alone */
+
+static bool complete_shallow(wfi_point *trial, size_t index)
+{
+    uint32_t *v = trial->values;
+    if (index < ROUNDED && trial->problem->type != WF_TYPE_BF16)
+        return false;
+    set_lanes_of_32(trial);
+    v[MATMUL_ID_DOUBLE_BUFFER] = index < ROUNDED;
+    v[MATMUL_ID_STREAM_K] = v[MATMUL_ID_GATHERED] = 0;
+    return true;
+}
+
+static double fit_shallow_block(wfi_point *point)
+{
+    static const wfi_matmul_blocks shallow = {shallow_blocks, WFI_COUNT(shallow_blocks), 0,
+                                              complete_shallow};
+    uint32_t *v = point->values;
+    v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul);
+    v[MATMUL_ID_SWIZZLE] = v[MATMUL_ID_SERPENTINE] = 1;
+    v[MATMUL_ID_PACK] = 0;
+    v[MATMUL_ID_PAIRS] = wfi_matmul_profile_of(point->caps)->pairs;
+    return wfi_matmul_fastest_block(point, &shallow);
+}
+
 static uint32_t all_registers(const wfi_point *point)
 {
     return wfi_matmul_registers(point) + WFI_OTHER_REGISTERS;
@@ -518,7 +548,9 @@ static double fit(wfi_point *point)
     uint32_t *v = point->values;
     if (wfi_matmul_has_published_time(point))
         return fit_published_block(point);
-    const double timed = wfi_matmul_times_tiles(point) ? fit_timed_block(point) : -1;
+    const double timed = !wfi_matmul_times_tiles(point)          ? -1
+                         : wfi_matmul_is_shallow(point->problem) ? fit_shallow_block(point)
+                                                                 : fit_timed_block(point);
     if (timed >= 0)
         return timed;
     double time = profile->registers_are_memory ? fit_memory_block(point) : fit_gpu_block(point);
