@@ -63,6 +63,22 @@ wf_caps gpu_card(uint32_t vendor)
     return caps;
 }
 
+wf_caps gpu_matrix_units(uint32_t vendor)
+{
+    wf_caps caps = gpu_card(vendor);
+    caps.max_storage_range = UINT64_C(1) << 32;
+    caps.subgroup_size_control = caps.full_subgroups = true;
+    caps.f16_arithmetic = caps.int8_arithmetic = caps.int8_storage = true;
+    caps.cooperative_matrix = true;
+    const uint32_t f16 = VK_COMPONENT_TYPE_FLOAT16_KHR, f32 = VK_COMPONENT_TYPE_FLOAT32_KHR,
+                   i8 = VK_COMPONENT_TYPE_SINT8_KHR, i32 = VK_COMPONENT_TYPE_SINT32_KHR;
+    caps.cooperative_shapes[caps.cooperative_shape_count++] =
+        (wf_cooperative_shape){16, 16, 16, f16, f16, f32, f32, VK_SCOPE_SUBGROUP_KHR, false};
+    caps.cooperative_shapes[caps.cooperative_shape_count++] =
+        (wf_cooperative_shape){16, 16, 32, i8, i8, i32, i32, VK_SCOPE_SUBGROUP_KHR, false};
+    return caps;
+}
+
 wf_device *gpu_device(const wf_caps *caps)
 {
     wf_device *device = calloc(1, sizeof *device);

@@ -23,6 +23,8 @@ wf_caps gpu_caps(const gpu_pattern *pattern);
 
 /* As an H100 without matrix units and operations of subgroups, but for the vendor. */
 wf_caps gpu_card(uint32_t vendor);
+/* As an H100, with matrix units, but for the vendor. */
+wf_caps gpu_matrix_units(uint32_t vendor);
 
 /* A device that was never opened; gpu_forget() ends it and what choosing made of it. */
 wf_device *gpu_device(const wf_caps *caps);

@@ -159,8 +159,8 @@ static double term_of(const wf_caps *caps, const wfi_problem *problem,
 }
 
 /* Bytes of an operand's rows along the sum that tiles read less than 64 of at a time, counted as
- * often as 64 would hold others, over all bytes that are loaded: of eight steps in f32 each once, of
- * four three times, of sixteen, and of eight in f64, none. */
+ * often as 64 would hold others, over all bytes that are loaded: of eight steps in f32 each once,
+ * of four three times, of sixteen, and of eight in f64, none. */
 static void short_rows_take_time(void **state)
 {
     (void)state;

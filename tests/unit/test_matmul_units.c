@@ -14,23 +14,6 @@
 #include "kernels/matmul/matrix_time.h"
 #include "profiles/matmul.h"
 
-/* As an H100, but for the vendor. */
-static wf_caps device_of(uint32_t vendor)
-{
-    wf_caps caps = gpu_card(vendor);
-    caps.max_storage_range = UINT64_C(1) << 32;
-    caps.subgroup_size_control = caps.full_subgroups = true;
-    caps.f16_arithmetic = caps.int8_arithmetic = caps.int8_storage = true;
-    caps.cooperative_matrix = true;
-    const uint32_t f16 = VK_COMPONENT_TYPE_FLOAT16_KHR, f32 = VK_COMPONENT_TYPE_FLOAT32_KHR,
-                   i8 = VK_COMPONENT_TYPE_SINT8_KHR, i32 = VK_COMPONENT_TYPE_SINT32_KHR;
-    caps.cooperative_shapes[caps.cooperative_shape_count++] =
-        (wf_cooperative_shape){16, 16, 16, f16, f16, f32, f32, VK_SCOPE_SUBGROUP_KHR, false};
-    caps.cooperative_shapes[caps.cooperative_shape_count++] =
-        (wf_cooperative_shape){16, 16, 32, i8, i8, i32, i32, VK_SCOPE_SUBGROUP_KHR, false};
-    return caps;
-}
-
 static wfi_point point_of(const wf_caps *caps, const wfi_problem *problem)
 {
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
@@ -55,7 +38,7 @@ static void shares_what_rounds_leave(void **state)
 {
     static const uint32_t sizes[] = {4096, 5000, 6000, 7000};
     (void)state;
-    const wf_caps caps = device_of(WFI_NVIDIA);
+    const wf_caps caps = gpu_matrix_units(WFI_NVIDIA);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const wfi_problem problem = cube(WF_TYPE_F16, sizes[i]);
         const wfi_point point = point_of(&caps, &problem);
@@ -69,7 +52,7 @@ static void full_rounds_are_not_shared(void **state)
 {
     static const uint32_t sizes[] = {2048, 3072, 8192};
     (void)state;
-    const wf_caps caps = device_of(WFI_NVIDIA);
+    const wf_caps caps = gpu_matrix_units(WFI_NVIDIA);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const wfi_problem problem = cube(WF_TYPE_F16, sizes[i]);
         const wfi_point point = point_of(&caps, &problem);
@@ -80,7 +63,7 @@ static void full_rounds_are_not_shared(void **state)
 static void what_was_not_measured_is_not_shared(void **state)
 {
     (void)state;
-    const wf_caps nvidia = device_of(WFI_NVIDIA), other = device_of(WFI_AMD);
+    const wf_caps nvidia = gpu_matrix_units(WFI_NVIDIA), other = gpu_matrix_units(WFI_AMD);
     wfi_problem pairs = cube(WF_TYPE_F32, 6000), halves = cube(WF_TYPE_F16, 6000);
     pairs.matmul.fast = true;
     const wfi_point points[] = {point_of(&nvidia, &pairs), point_of(&other, &halves)};
@@ -104,7 +87,7 @@ static void rows_of_b_are_few(void **state)
                   {10000, 5120, 3392, true, 192, 128, 64}, {15488, 9760, 272, true, 160, 128, 32},
                   {5760, 5632, 32, false, 160, 128, 32},   {12688, 768, 176, false, 160, 128, 32},
                   {15344, 3504, 1544, false, 160, 192, 64}};
-    const wf_caps caps = device_of(WFI_NVIDIA);
+    const wf_caps caps = gpu_matrix_units(WFI_NVIDIA);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         wfi_problem problem = {.family = WF_FAMILY_MATMUL,
                                .type = WF_TYPE_F16,
@@ -126,7 +109,7 @@ static void rows_of_b_are_few(void **state)
 static void shallow_tiles_are_for_short_sums(void **state)
 {
     (void)state;
-    const wf_caps caps = device_of(WFI_NVIDIA);
+    const wf_caps caps = gpu_matrix_units(WFI_NVIDIA);
     int shallow = 0;
     for (uint64_t k = 16; k <= 2000; k += 32)
         for (uint64_t n = 512; n <= 6000; n += 800) {
@@ -148,7 +131,7 @@ static void shallow_tiles_are_for_short_sums(void **state)
 /* Bytes that loads of 128 x 256 x `steps` tiles take as long as, for each step of 2048. */
 static double loaded(bool transpose_a, bool transpose_b, uint32_t steps)
 {
-    const wf_caps caps = device_of(WFI_NVIDIA);
+    const wf_caps caps = gpu_matrix_units(WFI_NVIDIA);
     wfi_problem problem = {.family = WF_FAMILY_MATMUL,
                            .type = WF_TYPE_F16,
                            .matmul = wfi_matmul_plain(128, 256, 3072)};
@@ -185,7 +168,7 @@ static void pieces_of_lines_are_loaded(void **state)
 static void refits_by_the_size(void **state)
 {
     (void)state;
-    const wf_caps caps = device_of(WFI_NVIDIA);
+    const wf_caps caps = gpu_matrix_units(WFI_NVIDIA);
     const wfi_problem idle = cube(WF_TYPE_F16, 6000), full = cube(WF_TYPE_F16, 8192);
     wfi_point point = point_of(&caps, &idle);
     point.problem = &full;
@@ -205,7 +188,7 @@ static void few_tiles_are_split(void **state)
     static const uint64_t shapes[][3] = {
         {192, 80, 15728}, {611, 84, 1633}, {88, 39, 9953}, {86, 95, 3864}};
     (void)state;
-    const wf_caps caps = device_of(WFI_NVIDIA);
+    const wf_caps caps = gpu_matrix_units(WFI_NVIDIA);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const wfi_problem problem = {
             .family = WF_FAMILY_MATMUL,
@@ -226,7 +209,7 @@ static void waves_are_full(void **state)
     static const uint64_t shapes[][3] = {
         {4912, 944, 544}, {960, 4848, 560}, {4928, 880, 384}, {424, 256, 8176}};
     (void)state;
-    const wf_caps caps = device_of(WFI_NVIDIA);
+    const wf_caps caps = gpu_matrix_units(WFI_NVIDIA);
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         const wfi_problem problem = {
             .family = WF_FAMILY_MATMUL,
@@ -249,7 +232,7 @@ static void waves_are_full(void **state)
 static void choices_follow_rates(void **state)
 {
     (void)state;
-    const wf_caps caps = device_of(WFI_AMD);
+    const wf_caps caps = gpu_matrix_units(WFI_AMD);
     const wfi_problem problem = {
         .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F16, .matmul = wfi_matmul_plain(64, 64, 16384)};
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
@@ -266,124 +249,13 @@ static void choices_follow_rates(void **state)
     }
 }
 
-/* What lists of sizes expect of plain tiles is not compared with predicted times of matrix units;
- * without these, plain tiles are chosen. */
-static void short_sums_are_for_matrix_units(void **state)
-{
-    static const uint32_t sizes[][3] = {
-        {4636, 145, 54}, {16230, 362, 65}, {656, 6288, 16}, {4896, 704, 30}};
-    (void)state;
-    wf_caps caps = device_of(WFI_NVIDIA);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        const wfi_matmul_problem product = wfi_matmul_plain(sizes[i][0], sizes[i][1], sizes[i][2]);
-        const uint32_t shapes = caps.cooperative_shape_count;
-        assert_string_equal(gpu_pick_product(&caps, WF_TYPE_F16, product).variant->name,
-                            "cooperative");
-        caps.cooperative_shape_count = 0;
-        const char *plain = gpu_pick_product(&caps, WF_TYPE_F16, product).variant->name;
-        assert_true(strcmp(plain, "vector") == 0 || strcmp(plain, "register") == 0);
-        caps.cooperative_shape_count = shapes;
-    }
-}
-
-/* Where rows of C are no vectors and sums are shorter still, work-items that store side by side are
- * faster than matrix units. */
-static void shortest_sums_are_not_for_matrix_units(void **state)
-{
-    const wf_caps caps = device_of(WFI_NVIDIA);
-    (void)state;
-    assert_string_equal(
-        gpu_pick_product(&caps, WF_TYPE_F16, wfi_matmul_plain(1003, 6001, 15)).variant->name,
-        "outer");
-    assert_string_equal(
-        gpu_pick_product(&caps, WF_TYPE_F16, wfi_matmul_plain(1003, 6001, 60)).variant->name,
-        "cooperative");
-    assert_string_equal(
-        gpu_pick_product(&caps, WF_TYPE_F16, wfi_matmul_plain(1003, 6000, 15)).variant->name,
-        "cooperative");
-}
-
-typedef struct few_terms {
-    wf_type type;
-    uint32_t m, n, k;
-    const char *variant;
-    uint32_t tile_m, tile_n, tile_k;
-} few_terms;
-
-static void check_few_terms(const few_terms *all, size_t count)
-{
-    wf_caps caps = device_of(WFI_NVIDIA);
-    for (size_t i = 0; i < count; i++) {
-        const few_terms *f = &all[i];
-        const wfi_point point =
-            gpu_pick_product(&caps, f->type, wfi_matmul_plain(f->m, f->n, f->k));
-        const uint32_t m = wfi_point_value(&point, MATMUL_ID_TILE_M, 0),
-                       n = wfi_point_value(&point, MATMUL_ID_TILE_N, 0),
-                       k = wfi_point_value(&point, MATMUL_ID_TILE_K, 0);
-        if (strcmp(point.variant->name, f->variant) != 0 ||
-            (f->tile_m && (m != f->tile_m || n != f->tile_n || k != f->tile_k)))
-            fail_msg("%s %ux%ux%u: %s %ux%ux%u", wf_type_name(f->type), f->m, f->n, f->k,
-                     point.variant->name, m, n, k);
-    }
-}
-
-/* Tiles of four steps, where rows of C are vectors (an H200, in the order of the table: 28.0 to
- * 19.4 us, 11.5 to 8.6, 33.8 to 23.5, 26.2 to 17.3, 22.4 to 14.3 and 6.4 to 4.3). */
-static void sums_of_few_terms_have_tiles_of_four_steps(void **state)
-{
-    static const few_terms all[] = {
-        {WF_TYPE_F32, 3260, 5200, 1, "vector", 32, 128, 4},
-        {WF_TYPE_F32, 712, 6156, 4, "vector", 32, 64, 4},
-        {WF_TYPE_F32, 4694, 4600, 1, "vector", 32, 128, 4},
-        {WF_TYPE_BF16, 3260, 5200, 1, "vector", 64, 128, 4},
-        {WF_TYPE_F16, 3260, 5200, 1, "vector", 32, 128, 4},
-        {WF_TYPE_F16, 102, 9856, 8, "vector", 32, 64, 4},
-        {WF_TYPE_BF16, 5857, 2344, 1, "vector", 64, 128, 4},
-        {WF_TYPE_F32, 3260, 5201, 1, "outer", 0, 0, 0},
-        {WF_TYPE_F16, 3260, 5201, 1, "outer", 0, 0, 0},
-        {WF_TYPE_F64, 3260, 5200, 1, "outer", 0, 0, 0},
-        {WF_TYPE_F32, 3680, 496, 16, "vector", 64, 128, 16},
-    };
-    (void)state;
-    check_few_terms(all, sizeof all / sizeof *all);
-    /* Registers are loaded a step ahead where stores are rounded, of bf16 alone. */
-    const wf_caps caps = device_of(WFI_NVIDIA);
-    for (int bf16 = 0; bf16 < 2; bf16++)
-        assert_int_equal(gpu_pick_product(&caps, bf16 ? WF_TYPE_BF16 : WF_TYPE_F16,
-                                          wfi_matmul_plain(3260, 5200, 1))
-                             .values[MATMUL_ID_DOUBLE_BUFFER],
-                         bf16);
-}
-
-/* Matrix units have short steps there, and large tiles only where a unit has two (an H200, f16:
- * 8000x8000x16 71.9 to 64.2 us, 448x5888x16 8.5 to 6.3). */
-static void sums_of_few_terms_have_short_steps(void **state)
-{
-    static const few_terms all[] = {
-        {WF_TYPE_F16, 8000, 8000, 16, "cooperative", 128, 128, 16},
-        {WF_TYPE_F16, 4832, 336, 16, "cooperative", 64, 128, 16},
-        {WF_TYPE_F16, 448, 5888, 16, "cooperative", 64, 64, 16},
-    };
-    (void)state;
-    check_few_terms(all, sizeof all / sizeof *all);
-    const wf_caps caps = device_of(WFI_NVIDIA);
-    for (uint64_t k = 16; k <= 32; k += 8) {
-        const wfi_point point =
-            gpu_pick_product(&caps, WF_TYPE_F16, wfi_matmul_plain(6000, 2000, k));
-        const uint32_t m = wfi_point_value(&point, MATMUL_ID_TILE_M, 0),
-                       sub_m = wfi_point_value(&point, MATMUL_ID_SUB_M, 0);
-        assert_string_equal(point.variant->name, "cooperative");
-        assert_true((m <= 128 && sub_m <= 64 && sub_m * 2 == m) == (k <= 24));
-    }
-}
-
 /* Who asks for plain tiles gets the model's values, and a search tries them. */
 static void plain_tiles_can_be_forced(void **state)
 {
     static const char *const names[] = {"register", "vector"};
     (void)state;
     const wfi_family *family = wfi_family_get(WF_FAMILY_MATMUL);
-    const wf_caps units = device_of(WFI_NVIDIA);
+    const wf_caps units = gpu_matrix_units(WFI_NVIDIA);
     wf_caps none = units;
     none.cooperative_shape_count = 0;
     const wfi_problem problem = {
@@ -416,10 +288,6 @@ int main(void)
         cmocka_unit_test(few_tiles_are_split),
         cmocka_unit_test(waves_are_full),
         cmocka_unit_test(choices_follow_rates),
-        cmocka_unit_test(short_sums_are_for_matrix_units),
-        cmocka_unit_test(sums_of_few_terms_have_tiles_of_four_steps),
-        cmocka_unit_test(sums_of_few_terms_have_short_steps),
-        cmocka_unit_test(shortest_sums_are_not_for_matrix_units),
         cmocka_unit_test(plain_tiles_can_be_forced),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -323,9 +323,9 @@ static void try_list(const block *list, size_t count, uint32_t unaligned, wfi_po
     }
 }
 
-/* For sums of a few steps, which are little but the stores of C: short steps, of which none ends far
- * past the sum, and tiles of which a compute unit holds several. With the others beside them the
- * model would take those, whose waves it expects to be shorter than they are
+/* For sums of a few terms, which are little but the stores of C: short steps, of which none ends
+ * far past the sum, and tiles of which a compute unit holds several. With the others beside them
+ * the model would take those, whose waves it expects to be shorter than they are
  * (bench/notes/matmul-matrix-units.md#few-terms). */
 static const block short_blocks[] = {
     {64, 64, 16, 32, 32, 1, 1, 0, 0},   {64, 128, 16, 32, 32, 1, 1, 0, 0},
@@ -333,15 +333,14 @@ static const block short_blocks[] = {
     {32, 128, 32, 32, 32, 1, 1, 0, 0},  {128, 32, 32, 32, 32, 1, 1, 0, 0},
     {128, 128, 16, 64, 64, 1, 1, 0, 0},
 };
-#define NOT_SINGLE                                                                                 \
-    1 /* so many of the last take longer than predicted where a compute unit has less */
-#define FEW_HIGH 2 /* of their tiles than so many */
+#define HIGH 1     /* so many of the last take longer than predicted where a compute unit has */
+#define FEW_HIGH 2 /* less than so many of their tiles */
 
 static size_t short_count(const wfi_point *point)
 {
     const bool few = wfi_matmul_tile_count(&point->problem->matmul, 128, 128) <
                      FEW_HIGH * wfi_matmul_units(point->caps);
-    return WFI_COUNT(short_blocks) - (few ? NOT_SINGLE : 0);
+    return WFI_COUNT(short_blocks) - (few ? HIGH : 0);
 }
 
 static double fit_timed(wfi_point *point, uint32_t unaligned)

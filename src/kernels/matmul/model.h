@@ -31,8 +31,8 @@ double wfi_matmul_microsecond(const wfi_point *point);
 /* Whether storing C decides the time of tiles, also of many: its rows are no vectors, and sums are
  * short. */
 bool wfi_matmul_stores_short(const wfi_matmul_problem *p);
-/* Whether storing C by vectors is nearly all that a product does: sums are of a few steps, and of 32
- * bits. */
+/* Whether storing C by vectors is nearly all that a product does: sums are of 32 bits and of a few
+ * steps. */
 bool wfi_matmul_is_shallow(const wfi_problem *problem);
 /* Whether products on matrix units are chosen by predicted times: the device's rates are known,
  * operands are f16 or bf16, and C has few enough tiles for their number to decide, or storing it

@@ -94,8 +94,8 @@ static uint32_t tile_n(const wfi_point *point)
 #define MOST_ITEMS 256
 #define LEAST_TILE_M 32 /* of `vector`, where sums are of a few steps */
 #define LEAST_TILE_N 64
-/* Such tiles took 0.76 to 0.96 of the time of the best point of this variant in 22 of 22 products of
- * f16 and bf16, which predictions do not tell where memory decides
+/* Such tiles took 0.76 to 0.96 of the time of the best point of this variant in 22 of 22 products
+ * of f16 and bf16, which predictions do not tell where memory decides
  * (bench/notes/matmul.md#shallow). */
 #define BEHIND_TILES 1.4
 #define LOADS 2 /* for which a work-group waits, one after the other: columns, rows */
