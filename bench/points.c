@@ -16,7 +16,7 @@
 #include "core/timing.h"
 #include "tool/cases/drawn.h"
 
-enum { SAMPLES = 3, MOST_POINTS = 640 };
+enum { SAMPLES = 3, MOST_POINTS = 960 };
 #define MOST_FLOPS 3e10
 #define MOST_FLOPS_CPU 3e8
 #define MOST_BYTES (UINT64_C(1) << 31) /* of an operand */
@@ -40,8 +40,11 @@ static const block vectors[] = {
     {64, 32, 16, 4, 4, 1},   {32, 128, 16, 4, 8, 1}, {64, 64, 16, 4, 4, 1},  {64, 64, 16, 4, 8, 1},
     {64, 64, 8, 8, 8, 0},    {64, 128, 16, 8, 8, 1}, {64, 128, 8, 8, 8, 0},  {128, 64, 16, 8, 8, 1},
     {128, 128, 8, 8, 16, 1}, {128, 128, 8, 8, 8, 0}, {16, 128, 16, 4, 8, 1}, {16, 64, 32, 4, 4, 1},
-    {64, 16, 32, 4, 4, 0},   {128, 32, 16, 8, 4, 1},
+    {64, 16, 32, 4, 4, 0},   {128, 32, 16, 8, 4, 1}, {128, 64, 8, 8, 8, 0},  {64, 64, 8, 4, 8, 0},
+    {64, 64, 8, 4, 4, 0},    {32, 64, 8, 4, 4, 0},   {64, 128, 4, 8, 8, 1},  {32, 128, 4, 4, 8, 0},
+    {32, 64, 4, 4, 4, 0},
 };
+#define FEW_TERMS 64 /* up to so many, `vector` is timed in types of 16 bits, too */
 
 /* `more`: slices of k. */
 static const block slices[] = {
@@ -63,6 +66,8 @@ static const block matrix_units[] = {
     {32, 32, 64, 16, 16, 1},   {32, 32, 64, 16, 16, 2},   {32, 32, 128, 16, 16, 4},
     {64, 16, 128, 32, 16, 4},  {128, 16, 64, 32, 16, 1},  {64, 16, 64, 16, 16, 1},
     {16, 128, 64, 16, 32, 1},  {16, 64, 64, 16, 16, 1},   {16, 64, 128, 16, 16, 4},
+    {64, 64, 16, 32, 32, 1},   {64, 128, 16, 32, 32, 1},  {128, 128, 16, 64, 64, 1},
+    {64, 64, 32, 32, 32, 1},   {64, 128, 32, 32, 32, 1},
 };
 
 static uint32_t power_within(uint32_t value, uint32_t most)
@@ -269,7 +274,7 @@ static uint32_t all_points(const wfi_case_problem *problem, bench_point *points)
         points[count++] = (bench_point){.variant = others[i], .us = -1};
     if (!wide)
         add_matrix_units(problem, points, &count);
-    else
+    if (wide || problem->c <= FEW_TERMS)
         add_tiles(problem, false, points, &count);
     if (problem->type == WF_TYPE_F32)
         add_tiles(problem, true, points, &count);
