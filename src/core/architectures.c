@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/arithmetic.h"
+#include "core/platform.h"
 #include "core/vendors.h"
 
 #define CUDA_GUIDE                                                                                 \
@@ -295,13 +296,30 @@ static bool any_name_piece(const char *parts, const char *name, comparison how)
     return false;
 }
 
-const wfi_architecture *wfi_architecture_of(const wf_caps *caps)
+static const wfi_architecture *find(const wf_caps *caps)
 {
     for (uint32_t i = 0; i < wfi_architecture_count(); i++)
         if (table[i].vendor_id == caps->vendor_id &&
             any_name_piece(table[i].name_pieces, caps->name, ANYWHERE))
             return &table[i];
     return NULL;
+}
+
+/* A choice asks hundreds of times for one device, and looking through the names of the table took
+ * most of its time: the last answer of each thread is kept, with the device that it is of. */
+const wfi_architecture *wfi_architecture_of(const wf_caps *caps)
+{
+    static WFI_THREAD_LOCAL struct {
+        uint32_t vendor_id;
+        char name[sizeof caps->name];
+        const wfi_architecture *found;
+    } last; /* at first of no vendor and no name, which no row has */
+    if (caps->vendor_id != last.vendor_id || strcmp(caps->name, last.name) != 0) {
+        last.found = find(caps);
+        last.vendor_id = caps->vendor_id;
+        memcpy(last.name, caps->name, sizeof last.name);
+    }
+    return last.found;
 }
 
 /* The row's name behind "vendor:". */

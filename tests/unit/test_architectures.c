@@ -73,6 +73,37 @@ static void names_are_found(void **state)
     assert_null(of(0x10de, "Something new"));
 }
 
+/* Whatever device was asked for before: by the same object, of a name that ends otherwise, and of
+ * another vendor. */
+static void devices_take_turns(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t vendor;
+        const char *device, *row; /* NULL: none */
+    } cases[] = {
+        {0x10de, "Tesla K20c", "nvidia:sm35"},
+        {0x10de, "Tesla K20d", "nvidia:sm35"},
+        {0x1002, "Tesla K20d", NULL},
+        {0x10de, "Tesla K20d", "nvidia:sm35"},
+        {0x10de, "", NULL},
+        {0, "", NULL},
+        {0x10de, "Tesla K80", "nvidia:sm37"},
+        {0x13b5, "Mali-G71", "arm:bifrost4"},
+        {0x13b5, "Mali-G710", "arm:valhall3"},
+        {0x13b5, "Mali-G71", "arm:bifrost4"},
+    };
+    wf_caps caps = {.size = sizeof caps};
+    for (int round = 0; round < 2; round++)
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            caps.vendor_id = cases[i].vendor;
+            snprintf(caps.name, sizeof caps.name, "%s", cases[i].device);
+            const wfi_architecture *row = wfi_architecture_of(&caps);
+            if (cases[i].row ? !row || strcmp(row->name, cases[i].row) != 0 : row != NULL)
+                fail_msg("%s: %s", cases[i].device, row ? row->name : "none");
+        }
+}
+
 /* Each GPU that the tool compiles for without having it is found by the target's name, as by what
  * its driver calls the device. */
 static void targets_of_the_tool_are_found(void **state)
@@ -515,6 +546,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_found),
+        cmocka_unit_test(devices_take_turns),
         cmocka_unit_test(targets_are_found),
         cmocka_unit_test(targets_of_the_tool_are_found),
         cmocka_unit_test(rows_are_whole),

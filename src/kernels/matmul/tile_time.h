@@ -4,10 +4,10 @@
 
 #include "kernels/matmul/model.h"
 
-/* Whether tiles are chosen by predicted times: the device's rates are known or well guessed, sums
- * are in f32 or f64, sizes do not vary, and C has few enough tiles for their number to decide. Of
- * many tiles the compute units are full in any case, and the order of tiles decides, which rates do
- * not tell. */
+/* Whether tiles are chosen by predicted times: the device's rates are known or well guessed, the
+ * type is f32 or f64, or f16 or bf16 in sums of a few terms, sizes do not vary, and C has few
+ * enough tiles for their number to decide, or storing it does. Of many tiles the compute units are
+ * full in any case, and the order of tiles decides, which rates do not tell. */
 bool wfi_matmul_times_tiles(const wfi_point *point);
 
 /* Time of an execution that does nothing, for variants that are compared with timed tiles; 0 where

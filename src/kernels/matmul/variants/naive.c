@@ -65,7 +65,7 @@ static bool lanes_take_rows(const wfi_point *point)
 static double store_time(const wfi_point *point, double outputs)
 {
     const wfi_rates *r = wfi_matmul_rates_of(point);
-    return r && wfi_matmul_is_shallow(point->problem)
+    return wfi_matmul_times_tiles(point) && wfi_matmul_is_shallow(point->problem)
                ? outputs / wfi_matmul_units(point->caps) *
                      (r->of[WFI_RATE_OUTPUT] + r->of[WFI_RATE_NARROW_OUTPUT]) *
                      wfi_matmul_microsecond(point)
