@@ -75,7 +75,7 @@ static void check_few_terms(const few_terms *all, size_t count)
 }
 
 /* Tiles of four steps, where rows of C are vectors (an H200, in the order of the table: 28.0 to
- * 19.4 us, 11.5 to 8.6, 33.8 to 23.5, 26.2 to 17.3, 22.4 to 14.3 and 6.4 to 4.3). */
+ * 19.4 us, 11.5 to 8.6, 33.8 to 23.5, 26.2 to 17.3, 22.4 to 14.3 and 6.0 to 4.4). */
 static void sums_of_few_terms_have_tiles_of_four_steps(void **state)
 {
     static const few_terms all[] = {

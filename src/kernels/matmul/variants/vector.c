@@ -509,11 +509,13 @@ static double fit_shallow_block(wfi_point *point)
 {
     static const wfi_matmul_blocks shallow = {shallow_blocks, WFI_COUNT(shallow_blocks), 0,
                                               complete_shallow};
+    const wfi_matmul_profile *profile = wfi_matmul_profile_of(point->caps);
     uint32_t *v = point->values;
     v[MATMUL_ID_VEC4] = wfi_matmul_vec4_bits(&point->problem->matmul);
-    v[MATMUL_ID_SWIZZLE] = v[MATMUL_ID_SERPENTINE] = 1;
+    v[MATMUL_ID_SWIZZLE] = 1;
+    v[MATMUL_ID_SERPENTINE] = profile->keeps_operands;
     v[MATMUL_ID_PACK] = 0;
-    v[MATMUL_ID_PAIRS] = wfi_matmul_profile_of(point->caps)->pairs;
+    v[MATMUL_ID_PAIRS] = profile->pairs;
     return wfi_matmul_fastest_block(point, &shallow);
 }
 
