@@ -333,14 +333,14 @@ static const block short_blocks[] = {
     {32, 128, 32, 32, 32, 1, 1, 0, 0},  {128, 32, 32, 32, 32, 1, 1, 0, 0},
     {128, 128, 16, 64, 64, 1, 1, 0, 0},
 };
-#define HIGH 1     /* so many of the last take longer than predicted where a compute unit has */
-#define FEW_HIGH 2 /* less than so many of their tiles */
+#define LARGE 1     /* so many of the last, which take longer than predicted where they are few: */
+#define FEW_LARGE 2 /* less than so many for a compute unit */
 
 static size_t short_count(const wfi_point *point)
 {
     const bool few = wfi_matmul_tile_count(&point->problem->matmul, 128, 128) <
-                     FEW_HIGH * wfi_matmul_units(point->caps);
-    return WFI_COUNT(short_blocks) - (few ? HIGH : 0);
+                     FEW_LARGE * wfi_matmul_units(point->caps);
+    return WFI_COUNT(short_blocks) - (few ? LARGE : 0);
 }
 
 static double fit_timed(wfi_point *point, uint32_t unaligned)

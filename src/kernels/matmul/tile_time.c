@@ -50,12 +50,14 @@ static bool knows_rates(const wfi_point *point)
             wfi_matmul_is_shallow(problem));
 }
 
-/* Stores decide the time of short sums: of f64 all of them, since vectors take long to store. */
+/* Stores decide the time of short sums: of single elements, of a few terms, and of f64 in any case,
+ * since its vectors take long to store. */
 static bool stores_decide(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    return knows_rates(point) && (wfi_matmul_stores_short(p) ||
-                                  (point->problem->type == WF_TYPE_F64 && p->k <= WFI_SHORT_SUM));
+    return knows_rates(point) &&
+           (wfi_matmul_stores_short(p) || wfi_matmul_is_shallow(point->problem) ||
+            (point->problem->type == WF_TYPE_F64 && p->k <= WFI_SHORT_SUM));
 }
 
 /* Lists of sizes have no blocks for products so thin, or of which so much of the last tiles would
@@ -70,9 +72,8 @@ static bool is_thin(const wfi_matmul_problem *p)
 bool wfi_matmul_times_tiles(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
-    return knows_rates(point) &&
-           (is_thin(p) || stores_decide(point) || wfi_matmul_is_shallow(point->problem) ||
-            wfi_matmul_tile_count(p, 64, 128) < MANY_TILES * units_of(point));
+    return knows_rates(point) && (is_thin(p) || stores_decide(point) ||
+                                  wfi_matmul_tile_count(p, 64, 128) < MANY_TILES * units_of(point));
 }
 
 double wfi_matmul_start_time(const wfi_point *point)

@@ -92,7 +92,7 @@ static uint32_t tile_n(const wfi_point *point)
 #define LEAST_ITEMS 64 /* of a work-group; in 16-bit types twice as many, and two columns only of */
 #define MOST_WIDENED 40 /* elements of B kept (bench/notes/matmul.md#outer-f16) */
 #define MOST_ITEMS 256
-#define LEAST_TILE_M 32 /* of `vector`, where sums are of a few steps */
+#define LEAST_TILE_M 32 /* of `vector`, where sums are of a few terms */
 #define LEAST_TILE_N 64
 /* Such tiles took 0.76 to 0.96 of the time of the best point of this variant in 22 of 22 products
  * of f16 and bf16, which predictions do not tell where memory decides
@@ -144,7 +144,7 @@ static double predicted(const wfi_point *point, const wfi_rates *r)
     return r->of[WFI_RATE_START] + fmax(memory, work);
 }
 
-/* Whether tiles of `vector` have few empty rows and columns. */
+/* Whether sums are of a few terms and C is as large as a tile of `vector` for those, at least. */
 static bool has_tiles(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
