@@ -5,10 +5,12 @@
  *
  * --list: of each drawn product of at most so many operations a line: type, m, n, k, batch, A^T and
  * B^T (0 or 1), '|', the variant and its constants. No row of tuning data is in use.
- * --time: for so many seconds, products whose choice in OWN is another than in OTHER, in an order
- * that does not change: both points by this build, in turns. A line a point: the product, `own` or
- * `other`, the median of the samples in microseconds, the least of them (-1: it was refused), the
- * point. Kernels that differ between builds want a run of each build, with its own list first. */
+ * --time: for so many seconds, products whose choice in OWN is another than in OTHER, in a drawn
+ * order that does not change: both points by this build, in turns. A line a point: the product,
+ * `own` or `other`, the median of the samples in microseconds, the least of them (-1: it was
+ * refused or failed), the point. Where kernels differ, too, each build runs with its own list
+ * first. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +20,11 @@
 #include "core/platform.h"
 #include "core/timing.h"
 #include "kernels/matmul/matmul.h"
+#include "product.h"
 #include "tool/cases/drawn.h"
+#include "tool/cases/random.h"
 
-enum { MOST_CHOICES = 8192, SAMPLES = 15, LEAST_SAMPLES = 5 };
+enum { MOST_CHOICES = 8192, SAMPLES = 15, LEAST_SAMPLES = 5, MOST_RUNS = 50 };
 #define MOST_BYTES (UINT64_C(1) << 31) /* of an operand */
 #define WARM_SECONDS 0.15              /* the clock falls while pipelines are made */
 #define SAMPLE_SECONDS 0.002
@@ -41,59 +45,35 @@ typedef struct timed {
 
 /* --------------------------------------------------------------------------------------- a list */
 
-static wf_type type_named(const char *name)
-{
-    wf_type type = WF_TYPE_F32;
-    while (strcmp(wf_type_name(type), name) != 0 && type + 1 < WF_TYPE_COUNT)
-        type++;
-    return type;
-}
-
 static void print_choice(wf_device *device, const wfi_case_problem *p)
 {
     const wf_tuning tuning = {.size = sizeof tuning, .no_tuning = true};
-    const wf_matmul_params params = {.size = sizeof params,
-                                     .m = p->a,
-                                     .n = p->b,
-                                     .k = p->c,
-                                     .type = p->type,
-                                     .batch = p->batch,
-                                     .transpose_a = p->transpose_a,
-                                     .transpose_b = p->transpose_b};
+    const wf_matmul_params params = bench_product_params(p);
     wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = p->type};
     wfi_choice found;
     if (wfi_matmul_problem_of(NULL, &params, &problem.matmul) != WF_SUCCESS ||
         wfi_choose_silently(device, &problem, &tuning, &found) != WF_SUCCESS)
         return;
-    printf("%s,%llu,%llu,%llu,%llu,%d,%d|%s", wf_type_name(p->type), (unsigned long long)p->a,
-           (unsigned long long)p->b, (unsigned long long)p->c,
-           (unsigned long long)(p->batch ? p->batch : 1), p->transpose_a, p->transpose_b,
-           found.point.variant->name);
+    bench_product_print(p);
+    printf("|%s", found.point.variant->name);
     for (uint32_t i = 0; i < found.point.variant->parameter_count; i++)
         printf(" %s=%u", found.point.variant->parameters[i].name,
                found.point.values[found.point.variant->parameters[i].id]);
     puts("");
 }
 
-static double operations(const wfi_case_problem *p)
-{
-    return 2.0 * (double)p->a * (double)p->b * (double)p->c * (double)(p->batch ? p->batch : 1);
-}
-
 static void list(wf_device *device, int argc, char **argv)
 {
     static wfi_case_problem problems[WFI_MOST_DRAWN];
-    const wf_type type = type_named(argv[2]);
+    const wf_type type = bench_product_type(argv[2]);
     const double most = strtod(argv[3], NULL);
     for (int i = 4; i + 1 < argc; i += 2) {
         const wfi_drawn_request request = {strtoull(argv[i], NULL, 10), WF_FAMILY_MATMUL, &type,
                                            (uint32_t)strtoul(argv[i + 1], NULL, 10)};
         const uint32_t count = wfi_drawn_suite(&request, problems);
-        for (uint32_t j = 0; j < count; j++) {
-            const wfi_case_problem *p = &problems[j];
-            if (operations(p) <= most)
-                print_choice(device, p);
-        }
+        for (uint32_t j = 0; j < count; j++)
+            if (bench_product_operations(&problems[j]) <= most)
+                print_choice(device, &problems[j]);
     }
 }
 
@@ -124,16 +104,33 @@ static const char *point_in(const choice *all, uint32_t count, const char *produ
     return NULL;
 }
 
-static void make_plan(wf_device *device, const char *product, const char *text, timed *t)
+/* The product as it is written in a list; false: it is not. */
+static bool read_product(const char *text, wfi_case_problem *out)
 {
     char type[8];
-    unsigned long long m, n, k;
-    unsigned batch, transpose_a, transpose_b, value;
+    unsigned long long m, n, k, batch;
+    int transpose_a, transpose_b;
+    if (sscanf(text, "%7[^,],%llu,%llu,%llu,%llu,%d,%d", type, &m, &n, &k, &batch, &transpose_a,
+               &transpose_b) != 7)
+        return false;
+    *out = (wfi_case_problem){.family = WF_FAMILY_MATMUL,
+                              .type = bench_product_type(type),
+                              .a = m,
+                              .b = n,
+                              .c = k,
+                              .batch = batch,
+                              .transpose_a = transpose_a != 0,
+                              .transpose_b = transpose_b != 0};
+    return true;
+}
+
+static void make_plan(wf_device *device, const wfi_case_problem *product, const char *text,
+                      timed *t)
+{
+    unsigned value;
     int at = 0, more = 0;
     *t = (timed){.plan = NULL};
-    if (sscanf(product, "%7[^,],%llu,%llu,%llu,%u,%u,%u", type, &m, &n, &k, &batch, &transpose_a,
-               &transpose_b) != 7 ||
-        sscanf(text, "%31s%n", t->variant, &at) != 1)
+    if (sscanf(text, "%31s%n", t->variant, &at) != 1)
         return;
     for (uint32_t i = 0; i < WF_MAX_PARAMETERS &&
                          sscanf(text + at, " %31[^=]=%u%n", t->names[i], &value, &more) == 2;
@@ -141,31 +138,21 @@ static void make_plan(wf_device *device, const char *product, const char *text, 
         t->constants[t->constant_count++] = (wf_constant){t->names[i], value};
         at += more;
     }
-    const wf_tuning tuning = {.size = sizeof tuning,
-                              .variant = t->variant,
-                              .no_tuning = true,
-                              .constants = t->constants,
-                              .constant_count = t->constant_count};
-    const wf_matmul_params params = {.size = sizeof params,
-                                     .m = m,
-                                     .n = n,
-                                     .k = k,
-                                     .type = type_named(type),
-                                     .batch = batch,
-                                     .transpose_a = transpose_a,
-                                     .transpose_b = transpose_b,
-                                     .tuning = &tuning};
-    if (wf_matmul_plan(device, &params, &t->plan) != WF_SUCCESS)
+    if (bench_product_plan(device, product, t->variant, t->constants, t->constant_count,
+                           &t->plan) != WF_SUCCESS)
         t->plan = NULL;
 }
 
-static double run(const timed *t, const wf_bindings *bindings, uint32_t count)
+/* Seconds of one of so many executions; < 0: they failed, and the point is given up. */
+static double run(timed *t, const wf_bindings *bindings, uint32_t count)
 {
     double seconds = 0;
     bool gpu_clock;
-    return wf_plan_run_times(t->plan, bindings, count, &seconds, &gpu_clock) == WF_SUCCESS
-               ? seconds / count
-               : 0;
+    if (wf_plan_run_times(t->plan, bindings, count, &seconds, &gpu_clock) == WF_SUCCESS)
+        return seconds / count;
+    wf_plan_destroy(&t->plan);
+    t->samples = 0;
+    return -1;
 }
 
 static void warm_up(timed *both, const wf_bindings *bindings)
@@ -174,8 +161,8 @@ static void warm_up(timed *both, const wf_bindings *bindings)
     do
         for (int i = 0; i < 2; i++)
             if (both[i].plan) {
-                const double runs = SAMPLE_SECONDS / (run(&both[i], bindings, 4) + 1e-9);
-                both[i].runs = runs < 1 ? 1 : runs > 50 ? 50 : (uint32_t)runs;
+                const double runs = SAMPLE_SECONDS / fmax(run(&both[i], bindings, 4), 1e-9);
+                both[i].runs = (uint32_t)fmin(fmax(runs, 1), MOST_RUNS);
             }
     while (wfi_host_seconds() < end);
 }
@@ -190,14 +177,15 @@ static int compare(const void *a, const void *b)
  * both. */
 static void time_both(timed *both, const wf_bindings *bindings)
 {
-    const double end = wfi_host_seconds() + POINT_SECONDS;
     warm_up(both, bindings);
+    const double end = wfi_host_seconds() + POINT_SECONDS;
     for (int round = 0; round < SAMPLES && (round < LEAST_SAMPLES || wfi_host_seconds() < end);
          round++)
         for (int i = 0; i < 2; i++) {
             timed *t = &both[(i + round) % 2];
-            if (t->plan)
-                t->us[t->samples++] = run(t, bindings, t->runs) * 1e6;
+            const double seconds = t->plan ? run(t, bindings, t->runs) : -1;
+            if (seconds >= 0)
+                t->us[t->samples++] = seconds * 1e6;
         }
 }
 
@@ -209,18 +197,15 @@ static void print_timed(const char *product, const char *whose, const char *poin
     fflush(stdout);
 }
 
-static uint32_t common_factor(uint32_t a, uint32_t b)
+static void shuffle(choice *all, uint32_t count)
 {
-    return b == 0 ? a : common_factor(b, a % b);
-}
-
-/* A step by which all of so many are come to, far apart. */
-static uint32_t step_through(uint32_t count)
-{
-    uint32_t step = count / 3 + 1;
-    while (common_factor(step, count) > 1)
-        step++;
-    return step;
+    uint64_t state = 1;
+    for (uint32_t i = count; i > 1; i--) {
+        const uint64_t other = wfi_random_below(&state, i);
+        const choice last = all[i - 1];
+        all[i - 1] = all[other];
+        all[other] = last;
+    }
 }
 
 static void time_lists(wf_device *device, wf_buffer *const buffers[3], char **argv)
@@ -231,18 +216,18 @@ static void time_lists(wf_device *device, wf_buffer *const buffers[3], char **ar
     wf_bindings bindings = {.size = sizeof bindings};
     for (int i = 0; i < 3; i++)
         bindings.items[i].buffer = buffers[i];
-    const uint32_t step = step_through(count);
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < count && wfi_host_seconds() < end; i++, at = (at + step) % count) {
-        const char *before = point_in(other, others, own[at].product);
+    shuffle(own, count);
+    for (const choice *c = own; c < own + count && wfi_host_seconds() < end; c++) {
+        const char *before = point_in(other, others, c->product);
+        wfi_case_problem product;
         timed both[2];
-        if (!before || strcmp(before, own[at].point) == 0)
+        if (!before || strcmp(before, c->point) == 0 || !read_product(c->product, &product))
             continue;
-        make_plan(device, own[at].product, own[at].point, &both[0]);
-        make_plan(device, own[at].product, before, &both[1]);
+        make_plan(device, &product, c->point, &both[0]);
+        make_plan(device, &product, before, &both[1]);
         time_both(both, &bindings);
-        print_timed(own[at].product, "own", own[at].point, &both[0]);
-        print_timed(own[at].product, "other", before, &both[1]);
+        print_timed(c->product, "own", c->point, &both[0]);
+        print_timed(c->product, "other", before, &both[1]);
         for (int j = 0; j < 2; j++)
             wf_plan_destroy(&both[j].plan);
     }

@@ -14,6 +14,7 @@
 #include "core/caps.h"
 #include "core/platform.h"
 #include "core/timing.h"
+#include "product.h"
 #include "tool/cases/drawn.h"
 
 enum { SAMPLES = 3, MOST_POINTS = 960 };
@@ -283,25 +284,6 @@ static uint32_t all_points(const wfi_case_problem *problem, bench_point *points)
     return count;
 }
 
-static wf_result plan(wf_device *device, const wfi_case_problem *p, bench_point *point)
-{
-    wf_tuning tuning = {.size = sizeof tuning,
-                        .variant = point->variant,
-                        .no_tuning = true,
-                        .constants = point->constants,
-                        .constant_count = point->count};
-    wf_matmul_params params = {.size = sizeof params,
-                               .m = p->a,
-                               .n = p->b,
-                               .k = p->c,
-                               .type = p->type,
-                               .batch = p->batch,
-                               .transpose_a = p->transpose_a,
-                               .transpose_b = p->transpose_b,
-                               .tuning = &tuning};
-    return wf_matmul_plan(device, &params, &point->plan);
-}
-
 static double time_of(const bench_point *point, const wf_bindings *bindings, double best)
 {
     double least = -1, seconds = 0;
@@ -338,10 +320,8 @@ static void print(const wfi_case_problem *p, const bench_point *point, bool chos
 {
     wf_plan_info info = {.size = sizeof info};
     wf_plan_describe(point->plan, &info);
-    printf("%s,%llu,%llu,%llu,%llu,%d,%d,%s,%.3f,%s", wf_type_name(p->type),
-           (unsigned long long)p->a, (unsigned long long)p->b, (unsigned long long)p->c,
-           (unsigned long long)(p->batch ? p->batch : 1), p->transpose_a, p->transpose_b,
-           chosen ? "chosen" : "point", point->us, info.variant);
+    bench_product_print(p);
+    printf(",%s,%.3f,%s", chosen ? "chosen" : "point", point->us, info.variant);
     for (uint32_t i = 0; i < info.constant_count; i++)
         printf(" %s=%u", info.constants[i].name, info.constants[i].value);
     printf("\n");
@@ -360,7 +340,8 @@ static void run_problem(wf_device *device, wf_buffer *const buffers[3], const wf
         bindings.items[i].buffer = buffers[i];
 #pragma omp parallel for schedule(dynamic)
     for (uint32_t i = 0; i < count; i++)
-        if (plan(device, p, &points[i]) != WF_SUCCESS)
+        if (bench_product_plan(device, p, points[i].variant, points[i].constants, points[i].count,
+                               &points[i].plan) != WF_SUCCESS)
             points[i].plan = NULL;
     double best = -1;
     warm_up(points, count, &bindings);
@@ -373,11 +354,6 @@ static void run_problem(wf_device *device, wf_buffer *const buffers[3], const wf
             print(p, &points[i], i == 0);
             wf_plan_destroy(&points[i].plan);
         }
-}
-
-static double flops(const wfi_case_problem *p)
-{
-    return 2.0 * (double)p->a * (double)p->b * (double)p->c * (double)(p->batch ? p->batch : 1);
 }
 
 /* The products that are named from argument `first` on, or else drawn. */
@@ -413,9 +389,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: bench_points TYPE COUNT SEED SECONDS [--only VARIANT] [M,N,K…]\n");
         return 2;
     }
-    wf_type type = WF_TYPE_F32;
-    while (strcmp(wf_type_name(type), argv[1]) != 0 && type + 1 < WF_TYPE_COUNT)
-        type++;
+    const wf_type type = bench_product_type(argv[1]);
     static wfi_case_problem problems[WFI_MOST_DRAWN];
     const bool few = argc > 6 && strcmp(argv[5], "--only") == 0;
     const uint32_t count = list_problems(argc, argv, few ? 7 : 5, type, problems);
@@ -432,7 +406,8 @@ int main(int argc, char **argv)
     }
     const double end = wfi_host_seconds() + strtod(argv[4], NULL);
     for (uint32_t i = 0; i < count && result == WF_SUCCESS && wfi_host_seconds() < end; i++)
-        if ((few && !cpu) || flops(&problems[i]) <= (cpu ? MOST_FLOPS_CPU : MOST_FLOPS))
+        if ((few && !cpu) ||
+            bench_product_operations(&problems[i]) <= (cpu ? MOST_FLOPS_CPU : MOST_FLOPS))
             run_problem(device, buffers, &problems[i], few ? argv[6] : NULL);
     if (result != WF_SUCCESS)
         fprintf(stderr, "%s\n", wf_result_string(result));
