@@ -9,7 +9,7 @@ const wfi_rate_info wfi_rate_infos[WFI_RATES] = {
     [WFI_RATE_SHARED_BYTE_F64] = {"shared_byte_f64", "us", "the same in f64"},
     [WFI_RATE_LOAD_BYTE] = {"load_byte", "us", "a byte of operands loaded by vectors"},
     [WFI_RATE_SHORT_ROW_BYTE] = {"short_row_byte", "us",
-                                 "longer, of rows that are read less than 64 bytes at a time"},
+                                 "a byte by which a tile reads less than 64 of a row"},
     [WFI_RATE_NARROW_BYTE] = {"narrow_byte", "us", "longer, by single elements"},
     [WFI_RATE_NARROW_WAIT] = {"narrow_wait", "us", "a work-item's wait for a single element"},
     [WFI_RATE_OUTPUT] = {"output", "us", "an element of C stored by vectors"},

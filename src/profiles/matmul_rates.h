@@ -13,7 +13,7 @@ typedef enum wfi_rate {
     WFI_RATE_SHARED_BYTE,     /* that a compute unit reads of its shared memory, */
     WFI_RATE_SHARED_BYTE_F64, /* in elements of 64 bits */
     WFI_RATE_LOAD_BYTE,       /* of operands that a compute unit loads, */
-    WFI_RATE_SHORT_ROW_BYTE,  /* longer where rows along the sum are read a few steps at a time, */
+    WFI_RATE_SHORT_ROW_BYTE,  /* by which a tile reads less than 64 of a row along the sum, */
     WFI_RATE_NARROW_BYTE,     /* and as much longer by single elements in place of vectors */
     WFI_RATE_NARROW_WAIT,     /* for a single element that a work-item loads */
     WFI_RATE_OUTPUT,          /* of a work-group, where rows of C are vectors; else longer by */

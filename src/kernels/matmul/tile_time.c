@@ -26,8 +26,8 @@
 #define HIDDEN 0.1        /* of the time of work and of memory, of what takes less */
 #define GATHERED_COST 0.5 /* of what the same elements cost where none are side by side */
 #define TURN 0.03         /* of a wave's time: slices of k add up four sums of each work-item */
-#define WHOLE_ROW 64     /* bytes of a row of memory that a tile reads, so that none takes longer */
-#define LEAST_REUSE 1000 /* times that an element is used, at least: bench/notes/matmul.md#loops */
+#define WHOLE_ROW 64      /* bytes of a row in memory: reading less of it takes no less time */
+#define LEAST_REUSE 1000  /* times that an element is used, at least: bench/notes/matmul.md#loops */
 
 static double units_of(const wfi_point *point)
 {
@@ -140,9 +140,9 @@ static double conflicting_bytes(const wfi_point *point)
     return 4.0 * rows * v[MATMUL_ID_TILE_K] * v[MATMUL_ID_TILE_K] * wfi_matmul_words(point);
 }
 
-/* Bytes of rows that run along the sum of which tiles read less than WHOLE_ROW, counted as often as
- * longer tiles would read others with them; half of it where slices of k, each of which has a tile
- * of its own, read the others at about that time. */
+/* Bytes that a tile does not read and that take time all the same: reading less than WHOLE_ROW
+ * bytes of a row in memory takes as long as reading so many. Slices of k have a tile each, and read
+ * the other bytes of the row at about that time, so that half counts. */
 static double short_row_bytes(const wfi_point *point, double slices)
 {
     const uint32_t *v = point->values, along = wfi_matmul_along_the_sum(&point->problem->matmul);
