@@ -20,8 +20,8 @@
 #include "profiles/peaks.h"
 
 #define DEFAULT_SECONDS 2.0
-#define COMPILE_FRACTION 0.6 /* of the time, for kernels */
-#define WARM_FRACTION 0.8    /* of the time, until which the device may be warmed up */
+#define COMPILE_FRACTION 0.7 /* of the time, for kernels */
+#define WARM_FRACTION 0.85   /* of the time, until which the device may be warmed up */
 #define STEADY 0.97          /* of a time before: it is no faster */
 #define LOOK_SECONDS 500e-6
 #define WARM_SECONDS 0.1
@@ -314,10 +314,12 @@ static wf_result time_products(calibration *c)
     return result;
 }
 
-/* A byte of memory, by a copy; 0: the clock tells no time for one. */
+/* A byte of memory, by a copy; 0: the clock tells no time for one. The products have warmed the
+ * device up. */
 static wf_result time_memory(const calibration *c, double *us)
 {
-    const wf_measure_params measure = {.size = sizeof measure, .budget_seconds = COPY_SECONDS};
+    const wf_measure_params measure = {
+        .size = sizeof measure, .budget_seconds = COPY_SECONDS, .warm = true};
     wf_timing timing = {.median_us = 0};
     const wf_result result = wfi_straight_copy(c->device, c->buffers[0], c->buffers[1],
                                                c->most_bytes, &measure, &timing);
