@@ -143,7 +143,8 @@ endmacro()
 #   // MODULE matmul_stream_k_* TYPES f16 i8 DEFINES STREAM_K REQUIRES cooperative_matrix
 # A '*' stands for each of TYPES, or of the TYPES given here, the folder's; the module of type f16
 # is compiled with WF_TYPE_F16. C initializes a table of them, by type, with WFI_MODULES_spmv_row.
-# Other words are as wavefit_add_shader has them.
+# Other words are as wavefit_add_shader has them; BFLOAT16 is of cooperative matrices and requires
+# them.
 function(wavefit_add_modules)
     cmake_parse_arguments(S "" "SOURCE" "TYPES" ${ARGN})
     set(source ${PROJECT_SOURCE_DIR}/shaders/${S_SOURCE})
@@ -163,10 +164,13 @@ function(wavefit_add_modules)
             message(FATAL_ERROR "shaders/${S_SOURCE}: '${line}' is not understood; "
                                 "cmake/shaders.cmake says what may stand there")
         endif()
-        set(options SOURCE ${S_SOURCE} TARGET_ENV ${M_TARGET_ENV} REQUIRES ${M_REQUIRES})
         if(M_BFLOAT16)
-            list(APPEND options BFLOAT16)
+            set(options BFLOAT16)
+            set(M_REQUIRES cooperative_matrix)
+        else()
+            set(options "")
         endif()
+        list(APPEND options SOURCE ${S_SOURCE} TARGET_ENV ${M_TARGET_ENV} REQUIRES ${M_REQUIRES})
         if(NOT name MATCHES "\\*")
             wavefit_add_shader(NAME ${name} ${options} SIBLING ${first} DEFINES ${M_DEFINES})
             wavefit_first_sibling(${name})

@@ -1,11 +1,17 @@
 // MODULE matmul_cooperative_* TYPES f16 i8 REQUIRES cooperative_matrix
-// MODULE matmul_cooperative_* TYPES bf16 REQUIRES cooperative_matrix BFLOAT16
+// MODULE matmul_cooperative_* TYPES bf16 BFLOAT16
 // MODULE matmul_cooperative_f16x2 DEFINES F16X2 REQUIRES cooperative_matrix
 // MODULE matmul_stream_k_* TYPES f16 i8 DEFINES STREAM_K REQUIRES cooperative_matrix
-// MODULE matmul_stream_k_* TYPES bf16 DEFINES STREAM_K REQUIRES cooperative_matrix BFLOAT16
+// MODULE matmul_stream_k_* TYPES bf16 DEFINES STREAM_K BFLOAT16
 // MODULE matmul_stream_k_f16x2 DEFINES F16X2 STREAM_K REQUIRES cooperative_matrix
 // MODULE matmul_few_steps_* TYPES f16 DEFINES FEW_STEPS REQUIRES cooperative_matrix
-// MODULE matmul_few_steps_* TYPES bf16 DEFINES FEW_STEPS REQUIRES cooperative_matrix BFLOAT16
+// MODULE matmul_few_steps_* TYPES bf16 DEFINES FEW_STEPS BFLOAT16
+// MODULE matmul_any_rows_* TYPES f16 i8 DEFINES ANY_ROWS REQUIRES cooperative_matrix
+// MODULE matmul_any_rows_* TYPES bf16 DEFINES ANY_ROWS BFLOAT16
+// MODULE matmul_any_stream_k_* TYPES f16 i8 DEFINES ANY_ROWS STREAM_K REQUIRES cooperative_matrix
+// MODULE matmul_any_stream_k_* TYPES bf16 DEFINES ANY_ROWS STREAM_K BFLOAT16
+// MODULE matmul_any_few_steps_* TYPES f16 DEFINES ANY_ROWS FEW_STEPS REQUIRES cooperative_matrix
+// MODULE matmul_any_few_steps_* TYPES bf16 DEFINES ANY_ROWS FEW_STEPS BFLOAT16
 #version 450
 #pragma use_vulkan_memory_model
 #extension GL_GOOGLE_include_directive : require
@@ -17,7 +23,9 @@
 // module of its own: with products and stores called from two places an H100's driver kept the sums
 // in memory, ten times as slow (bench/notes/matmul-matrix-units.md#stream-k). FEW_STEPS: the steps
 // of the sum that are no whole tile come first, so that a whole tile is loaded beside their
-// products; long sums lose by that order (bench/notes/matmul-matrix-units.md#few-steps).
+// products; long sums lose by that order (bench/notes/matmul-matrix-units.md#few-steps). ANY_ROWS:
+// rows of A, B or C begin at any element. With both kinds in one module an H200's driver made loops
+// of vectors slower by up to a third (bench/notes/matmul-matrix-units.md#any-rows).
 #include "matmul_types.glsl"
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_KHR_memory_scope_semantics : require
@@ -86,23 +94,23 @@ void add_products(uint row0, uint column0, uint begin, uint end)
     uint row = block() / SUBS_N * SUB_M, column = block() % SUBS_N * SUB_N;
 #ifdef FEW_STEPS
     uint first = (end - begin - 1) % TILE_K + 1; // steps, then whole tiles
-    fetch_tail_A(begin, begin + first, row0, push.m);
-    fetch_tail_B(begin, begin + first, column0, push.n);
+    fetch_tail_A(begin, begin + first);
+    fetch_tail_B(begin, begin + first);
     for (uint next = begin + first; next < end + TILE_K; next += TILE_K) {
         barrier();
         keep_A();
         keep_B();
         barrier();
         // The last pass loads the last tile again: the whole sum is longer than a tile.
-        fetch_A(min(next, end - TILE_K), end, row0, push.m);
-        fetch_B(min(next, end - TILE_K), end, column0, push.n);
+        fetch_A(min(next, end - TILE_K));
+        fetch_B(min(next, end - TILE_K));
         multiply(row, column);
     }
 #else
     uint full = (end - begin) / TILE_K;
     if (full > 0) {
-        fetch_A(begin, end, row0, push.m);
-        fetch_B(begin, end, column0, push.n);
+        fetch_A(begin);
+        fetch_B(begin);
     }
     for (uint i = 0; i < full; i++) {
         barrier();
@@ -111,13 +119,13 @@ void add_products(uint row0, uint column0, uint begin, uint end)
         barrier();
         // The last pass of the loop loads the same tile again, since a condition would cost more.
         uint next = begin + min(i + 1, full - 1) * TILE_K;
-        fetch_A(next, end, row0, push.m);
-        fetch_B(next, end, column0, push.n);
+        fetch_A(next);
+        fetch_B(next);
         multiply(row, column);
     }
     if (begin + full * TILE_K < end) {
-        fetch_tail_A(begin + full * TILE_K, end, row0, push.m);
-        fetch_tail_B(begin + full * TILE_K, end, column0, push.n);
+        fetch_tail_A(begin + full * TILE_K, end);
+        fetch_tail_B(begin + full * TILE_K, end);
         barrier();
         keep_A();
         keep_B();
@@ -199,6 +207,30 @@ ACC4 total(uint row, uint chunk)
     return sum;
 }
 
+#ifdef ANY_ROWS
+// The same of one element.
+ACC total_of(uint row, uint column)
+{
+    uint at = block() * OUT + row * OUT_PITCH + column / 4;
+    ACC sum = sum_of(tiles[at][column % 4]);
+    UNROLLED for (uint s = 1; s < SUBS_K; s++)
+        sum += sum_of(tiles[at + s * BLOCKS * OUT][column % 4]);
+    return sum;
+}
+
+// Where C moves singly: work-items side by side store elements side by side.
+void store_singly(uint base, uint row0, uint column0, uint first)
+{
+    [[dont_unroll]] for (uint n = first; n < FRAG_M * SUB_N; n += 4 * LANES * SUBS_K)
+        UNROLLED for (uint j = 0; j < 4; j++) {
+            uint e = n + j * LANES * SUBS_K, row = e / SUB_N, column = e % SUB_N;
+            if (e < FRAG_M * SUB_N && row0 + row < push.m && column0 + column < push.n)
+                store(base, row0 + row, column0 + column,
+                      rescaled(total_of(row, column), row0 + row, column0 + column));
+        }
+}
+#endif
+
 // Stores to C, from row0 and column0 on, the row of fragments that a subgroup put into shared
 // memory. inside: the whole tile lies in C, which moves four elements at a time.
 void store_row(uint base, uint row0, uint column0, bool inside)
@@ -211,6 +243,10 @@ void store_row(uint base, uint row0, uint column0, bool inside)
             if (FRAG_M * OUT_COLUMNS % (LANES * SUBS_K) == 0 || e < FRAG_M * OUT_COLUMNS)
                 store4_inside(base, row0 + row, column0 + chunk * 4, total(row, chunk));
         }
+#ifdef ANY_ROWS
+    else if ((VEC4 & 4) == 0)
+        store_singly(base, row0, column0, first);
+#endif
     else
         [[dont_unroll]] for (uint e = first; e < FRAG_M * OUT_COLUMNS; e += LANES * SUBS_K) {
             uint row = e / OUT_COLUMNS, chunk = e % OUT_COLUMNS;

@@ -3,17 +3,14 @@
 // past the rows and columns of the product is read from its last ones and never stored to C; what
 // lies past the sum's end is zero.
 //
-// Needs CHUNK (elements of 16 bytes), RAW (an unsigned type of an element's width), TILE_M, TILE_N,
-// TILE_K, THREADS and `tiles` in shared memory, tile A before tile B.
-layout(std430, set = 0, binding = 0) readonly buffer RawA { RAW raw_A[]; };
-layout(std430, set = 0, binding = 1) readonly buffer RawB { RAW raw_B[]; };
+// Needs CHUNK (elements of 16 bytes), TILE_M, TILE_N, TILE_K, THREADS and `tiles` in shared memory,
+// tile A before tile B. Every stored row begins at a multiple of 16 bytes; with ANY_ROWS those of X
+// do where VEC4_X (matmul_any_rows.glsl).
 layout(std430, set = 0, binding = 0) readonly buffer ChunksA { uvec4 chunks_A[]; };
 layout(std430, set = 0, binding = 1) readonly buffer ChunksB { uvec4 chunks_B[]; };
 
 const uint ELEMENTS = CHUNK / 4; // of 32 bits
 const bool SUM_ROWS_A = TRANSPOSE_A != 0, SUM_ROWS_B = TRANSPOSE_B == 0;
-// 16-byte chunks of memory: every stored row begins at a multiple of 16 bytes
-const bool VEC4_A = (VEC4 & 1) != 0, VEC4_B = (VEC4 & 2) != 0;
 const uint COLUMNS_A = (SUM_ROWS_A ? TILE_M : TILE_K) / CHUNK;
 const uint COLUMNS_B = (SUM_ROWS_B ? TILE_N : TILE_K) / CHUNK;
 const uint ROWS_A = SUM_ROWS_A ? TILE_K : TILE_M, ROWS_B = SUM_ROWS_B ? TILE_K : TILE_N;
@@ -26,12 +23,11 @@ const uint FETCH_A = (COUNT_A + THREADS - 1) / THREADS, FETCH_B = (COUNT_B + THR
 
 uvec4 fetched_A[FETCH_A], fetched_B[FETCH_B];
 uint part_A = 0, part_B = 0; // elements from a row's beginning to the numbers that are read of it
-// For each of them the chunk of memory that it comes from at k = 0, where memory moves in chunks.
+// For each of them the chunk of memory that it comes from at k = 0.
 uint from_A[FETCH_A], from_B[FETCH_B];
 
-// at: index of an element. extent: m or n; first: the first row or column of the product in this
-// tile.
-#define DEFINE_OPERAND(X, x)                                                                       \
+// extent: m or n; first: the first row or column of the product in this tile.
+#define DEFINE_PLACES(X, x)                                                                        \
     uint item_##X(uint n)                                                                          \
     {                                                                                              \
         return gl_LocalInvocationIndex + n * THREADS;                                              \
@@ -48,32 +44,29 @@ uint from_A[FETCH_A], from_B[FETCH_B];
                 column = min(first + column, (extent - 1) / CHUNK * CHUNK);                        \
             else                                                                                   \
                 row = min(first + row, extent - 1);                                                \
-            from_##X[n] = (batch_##x() + row * push.ld##x + column) / CHUNK;                       \
+            from_##X[n] = (batch_##x() + row * push.ld##x + column) / FROM_UNIT_##X;               \
         }                                                                                          \
     }                                                                                              \
-    uvec4 gather_##X(uint n, uint k0, uint end, uint first, uint extent)                           \
+    uint step_##X(uint k0)                                                                         \
     {                                                                                              \
-        uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X * CHUNK;          \
-        uvec4 chunk = uvec4(0);                                                                    \
-        UNROLLED for (uint j = 0; j < CHUNK; j++) {                                                \
-            uint k = k0 + (SUM_ROWS_##X ? row : column + j);                                       \
-            uint other = min(first + (SUM_ROWS_##X ? column + j : row), extent - 1);               \
-            uint at = batch_##x() + (SUM_ROWS_##X ? k * push.ld##x + other                         \
-                                                  : other * push.ld##x + k);                       \
-            if (k < end)                                                                           \
-                chunk[j / ELEMENTS] |= uint(raw_##X[at]) << (32 / ELEMENTS * (j % ELEMENTS));      \
-        }                                                                                          \
-        return chunk;                                                                              \
-    }                                                                                              \
-    void fetch_##X(uint k0, uint end, uint first, uint extent)                                     \
+        return part_##X + k0 * (SUM_ROWS_##X ? push.ld##x : 1);                                    \
+    }
+
+#ifdef ANY_ROWS
+#include "matmul_any_rows.glsl"
+#else
+#define FROM_UNIT_A CHUNK
+#define FROM_UNIT_B CHUNK
+
+#define DEFINE_OPERAND(X)                                                                          \
+    void fetch_##X(uint k0)                                                                        \
     {                                                                                              \
-        uint step = (part_##X + k0 * (SUM_ROWS_##X ? push.ld##x : 1)) / CHUNK;                     \
+        uint step = step_##X(k0) / CHUNK;                                                          \
         UNROLLED for (uint n = 0; n < FETCH_##X; n++)                                              \
             if (has_##X(n))                                                                        \
-                fetched_##X[n] = VEC4_##X ? chunks_##X[from_##X[n] + step]                         \
-                                          : gather_##X(n, k0, end, first, extent);                 \
+                fetched_##X[n] = chunks_##X[from_##X[n] + step];                                   \
     }                                                                                              \
-    void fetch_tail_##X(uint k0, uint end, uint first, uint extent)                                \
+    void fetch_tail_##X(uint k0, uint end)                                                         \
     {                                                                                              \
         UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                            \
             uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X * CHUNK;      \
@@ -81,10 +74,7 @@ uint from_A[FETCH_A], from_B[FETCH_B];
             fetched_##X[n] = uvec4(0);                                                             \
             if (!has_##X(n) || !inside)                                                            \
                 continue;                                                                          \
-            fetched_##X[n] =                                                                       \
-                VEC4_##X ? chunks_##X[from_##X[n] +                                                \
-                                    (part_##X + k0 * (SUM_ROWS_##X ? push.ld##x : 1)) / CHUNK]     \
-                         : gather_##X(n, k0, end, first, extent);                                  \
+            fetched_##X[n] = chunks_##X[from_##X[n] + step_##X(k0) / CHUNK];                       \
         }                                                                                          \
     }                                                                                              \
     void keep_##X()                                                                                \
@@ -96,5 +86,8 @@ uint from_A[FETCH_A], from_B[FETCH_B];
         }                                                                                          \
     }
 
-DEFINE_OPERAND(A, a)
-DEFINE_OPERAND(B, b)
+DEFINE_PLACES(A, a)
+DEFINE_PLACES(B, b)
+DEFINE_OPERAND(A)
+DEFINE_OPERAND(B)
+#endif

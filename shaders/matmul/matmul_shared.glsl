@@ -22,6 +22,15 @@ void write_c4(uint at, ACC4 value)
 #endif
 }
 
+ACC sum_of(uint bits)
+{
+#ifdef WHOLE
+    return int(bits);
+#else
+    return uintBitsToFloat(bits);
+#endif
+}
+
 ACC4 sums4(uvec4 bits)
 {
 #ifdef WHOLE

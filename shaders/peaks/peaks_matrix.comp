@@ -1,6 +1,6 @@
 // MODULE peaks_matrix_f16 DEFINES ELEMENT=float16_t SUM=float16_t REQUIRES cooperative_matrix
 // MODULE peaks_matrix_f16_f32 DEFINES ELEMENT=float16_t SUM=float REQUIRES cooperative_matrix
-// MODULE peaks_matrix_bf16 DEFINES ELEMENT=float16_t SUM=float REQUIRES cooperative_matrix BFLOAT16
+// MODULE peaks_matrix_bf16 DEFINES ELEMENT=float16_t SUM=float BFLOAT16
 // MODULE peaks_matrix_i8 DEFINES ELEMENT=int8_t SUM=int REQUIRES cooperative_matrix
 #version 450
 #extension GL_GOOGLE_include_directive : require

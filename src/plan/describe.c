@@ -31,6 +31,9 @@ bool wfi_kernel_spills(const wf_kernel_info *kernel)
 bool wfi_is_main_kernel(const wfi_point *point, const wfi_spirv *spirv)
 {
     const wf_type type = point->problem->type;
+    for (int kind = 0; kind < WFI_MODULE_KINDS; kind++)
+        if (spirv == point->variant->any_rows[kind][type])
+            return true;
     return spirv == point->variant->modules[type] || spirv == point->variant->second[type] ||
            spirv == point->variant->few_steps[type];
 }

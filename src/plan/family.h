@@ -156,6 +156,9 @@ enum {
     WFI_PACKED_16BIT = 1 << 30, /* takes 16-bit types as packed words: no storage feature */
 };
 
+/* Of modules, in the order of wfi_variant's. */
+enum { WFI_MODULE, WFI_MODULE_SECOND, WFI_MODULE_FEW_STEPS, WFI_MODULE_KINDS };
+
 struct wfi_variant {
     const char *name;
     const char *summary;                     /* what it does, in one line */
@@ -165,6 +168,8 @@ struct wfi_variant {
      * constant would not do; NULL: none. */
     const wfi_spirv *second[WF_TYPE_COUNT];
     const wfi_spirv *few_steps[WF_TYPE_COUNT]; /* likewise, of one whose loop takes few passes */
+    /* Those of all three for matrices whose rows begin at any element; NULL: the same ones. */
+    const wfi_spirv *any_rows[WFI_MODULE_KINDS][WF_TYPE_COUNT];
     uint32_t parameter_count;
     const wfi_parameter *parameters;
     uint32_t constraint_count;

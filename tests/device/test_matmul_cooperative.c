@@ -16,11 +16,30 @@
 #include "kernels/matmul/matmul.h"
 #include "points.h"
 
-extern const wfi_spirv wfi_spv_matmul_emulated_f16, wfi_spv_matmul_emulated_bf16,
-    wfi_spv_matmul_emulated_i8, wfi_spv_matmul_emulated_f16x2, wfi_spv_matmul_stream_k_emulated_f16,
-    wfi_spv_matmul_stream_k_emulated_bf16, wfi_spv_matmul_stream_k_emulated_i8,
-    wfi_spv_matmul_stream_k_emulated_f16x2, wfi_spv_matmul_few_steps_emulated_f16,
-    wfi_spv_matmul_few_steps_emulated_bf16;
+extern const wfi_spirv wfi_spv_matmul_emulated_f16x2, wfi_spv_matmul_stream_k_emulated_f16x2;
+
+/* The modules of a kind, by type. */
+#define MODULES(kind)                                                                              \
+    {                                                                                              \
+        [WF_TYPE_F16] = &wfi_spv_matmul_##kind##emulated_f16,                                      \
+        [WF_TYPE_BF16] = &wfi_spv_matmul_##kind##emulated_bf16,                                    \
+        [WF_TYPE_I8] = &wfi_spv_matmul_##kind##emulated_i8                                         \
+    }
+#define MODULES_OF_FEW_STEPS(kind)                                                                 \
+    {                                                                                              \
+        [WF_TYPE_F16] = &wfi_spv_matmul_##kind##few_steps_emulated_f16,                            \
+        [WF_TYPE_BF16] = &wfi_spv_matmul_##kind##few_steps_emulated_bf16                           \
+    }
+#define DECLARE(kind)                                                                              \
+    extern const wfi_spirv wfi_spv_matmul_##kind##emulated_f16,                                    \
+        wfi_spv_matmul_##kind##emulated_bf16, wfi_spv_matmul_##kind##emulated_i8;
+DECLARE()
+DECLARE(stream_k_)
+DECLARE(any_rows_)
+DECLARE(any_rows_stream_k_)
+extern const wfi_spirv wfi_spv_matmul_few_steps_emulated_f16,
+    wfi_spv_matmul_few_steps_emulated_bf16, wfi_spv_matmul_any_rows_few_steps_emulated_f16,
+    wfi_spv_matmul_any_rows_few_steps_emulated_bf16;
 
 #define PARAMETERS 14 /* of both variants; `pretend` checks the number */
 
@@ -146,14 +165,17 @@ static int pretend(void **state)
     emulated = *family->variants[wfi_variant_find(family, "cooperative")];
     if (emulated.parameter_count != PARAMETERS)
         return -1;
-    emulated.modules[WF_TYPE_F16] = &wfi_spv_matmul_emulated_f16;
-    emulated.modules[WF_TYPE_BF16] = &wfi_spv_matmul_emulated_bf16;
-    emulated.modules[WF_TYPE_I8] = &wfi_spv_matmul_emulated_i8;
-    emulated.second[WF_TYPE_F16] = &wfi_spv_matmul_stream_k_emulated_f16;
-    emulated.second[WF_TYPE_BF16] = &wfi_spv_matmul_stream_k_emulated_bf16;
-    emulated.second[WF_TYPE_I8] = &wfi_spv_matmul_stream_k_emulated_i8;
-    emulated.few_steps[WF_TYPE_F16] = &wfi_spv_matmul_few_steps_emulated_f16;
-    emulated.few_steps[WF_TYPE_BF16] = &wfi_spv_matmul_few_steps_emulated_bf16;
+    static const wfi_variant kernels = {
+        .modules = MODULES(),
+        .second = MODULES(stream_k_),
+        .few_steps = MODULES_OF_FEW_STEPS(),
+        .any_rows = {MODULES(any_rows_), MODULES(any_rows_stream_k_),
+                     MODULES_OF_FEW_STEPS(any_rows_)},
+    };
+    memcpy(emulated.modules, kernels.modules, sizeof kernels.modules);
+    memcpy(emulated.second, kernels.second, sizeof kernels.second);
+    memcpy(emulated.few_steps, kernels.few_steps, sizeof kernels.few_steps);
+    memcpy(emulated.any_rows, kernels.any_rows, sizeof kernels.any_rows);
     emulated_f16x2 = *family->variants[wfi_variant_find(family, "f16x2")];
     emulated_f16x2.modules[WF_TYPE_F32] = &wfi_spv_matmul_emulated_f16x2;
     emulated_f16x2.second[WF_TYPE_F32] = &wfi_spv_matmul_stream_k_emulated_f16x2;
@@ -231,6 +253,7 @@ static const wf_matmul_params problems[] = {
      .batch = 3,
      .stride_b = WF_STRIDE_SHARED,
      .output = WF_MATMUL_OUTPUT_SUMS},
+    {.m = 67, .n = 35, .k = 97, .batch = 2}, /* of which A and B have no whole chunks */
 };
 
 #define PROBLEMS (sizeof problems / sizeof *problems)
@@ -245,7 +268,8 @@ static const struct {
     {WF_TYPE_F16, false, false, 0, 0}, {WF_TYPE_F16, true, true, 4, 1},
     {WF_TYPE_BF16, true, false, 1, 2}, {WF_TYPE_BF16, false, true, 5, 3},
     {WF_TYPE_I8, false, false, 3, 4},  {WF_TYPE_I8, true, true, 4, 6},
-    {WF_TYPE_F16, false, true, 2, 5},
+    {WF_TYPE_F16, false, true, 2, 5},  {WF_TYPE_I8, true, true, 0, 1},
+    {WF_TYPE_BF16, true, false, 0, 2}, {WF_TYPE_I8, false, true, 6, 0},
 };
 
 static void tiles_edges_and_copies_are_right(void **state)
@@ -402,6 +426,18 @@ static void few_steps_are_right(void **state)
          {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 2, 0, 1, 0}},
         {{.m = 48, .n = 56, .k = 72, .type = WF_TYPE_BF16, .transpose_a = true, .beta = 2},
          {32, 32, 16, 16, 16, 16, 16, 16, 32, 8, 2, 0, 1, 0}},
+        {{.m = 37, .n = 43, .k = 75, .type = WF_TYPE_F16},
+         {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 0}},
+        {{.m = 45, .n = 72, .k = 37, .type = WF_TYPE_BF16, .transpose_a = true},
+         {32, 32, 16, 16, 16, 16, 16, 16, 32, 8, 2, 0, 1, 0}},
+        {{.m = 48,
+          .n = 56,
+          .k = 75,
+          .type = WF_TYPE_F16,
+          .transpose_b = true,
+          .lda = 80,
+          .ldb = 80},
+         {32, 32, 32, 16, 16, 16, 16, 16, 32, 8, 1, 0, 1, 0}},
     };
     test_random random = {test_seed()};
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
@@ -445,19 +481,24 @@ static void small_integers_are_exact(void **state)
  * neither the tile's edge nor the zeros of packed copies spread them. */
 static void nan_and_infinity_propagate(void **state)
 {
+    static const struct {
+        size_t point;
+        uint32_t stream_k;
+    } runs[] = {{2, 0}, {2, 1}, {6, 0}, {0, 0}};
     test_random random = {test_seed()};
     product p;
     const wf_matmul_params params = {
         .m = 21, .n = 26, .k = 43, .type = WF_TYPE_F16, .output = WF_MATMUL_OUTPUT_SUMS};
     make_product(&p, *state, &params, &random);
+    wf_element_set(WF_TYPE_F16, p.host[0], 20 * 43, NAN); /* right behind the row before */
     wf_element_set(WF_TYPE_F16, p.host[0], 20 * 43 + 42, NAN);
     wf_element_set(WF_TYPE_F16, p.host[1], 42 * 26 + 25, INFINITY);
     for (int i = 0; i < 2; i++)
         assert_int_equal(wf_buffer_write(p.buffers[i], 0, p.host[i], p.bytes[i]), WF_SUCCESS);
     const wfi_problem problem = problem_of(&p);
-    for (size_t n = 0; n < 3; n++) {
-        wfi_point point = emulated_point(&p, &problem, points[n < 2 ? 2 : 6]);
-        wfi_point_set(&point, MATMUL_ID_STREAM_K, n % 2);
+    for (size_t n = 0; n < sizeof runs / sizeof *runs; n++) {
+        wfi_point point = emulated_point(&p, &problem, points[runs[n].point]);
+        wfi_point_set(&point, MATMUL_ID_STREAM_K, runs[n].stream_k);
         if (!wfi_point_legal(&point, NULL))
             continue;
         run_point(&p, &point);
@@ -469,6 +510,31 @@ static void nan_and_infinity_propagate(void **state)
         }
     }
     free_product(&p);
+}
+
+/* What is put together from whole chunks of 16 bytes needs one. */
+static void matrices_of_less_than_a_chunk_are_refused(void **state)
+{
+    static const struct {
+        wf_matmul_params params;
+        size_t point;
+        bool legal;
+    } cases[] = {
+        {{.m = 1, .n = 8, .k = 8, .type = WF_TYPE_F16}, 0, true},
+        {{.m = 1, .n = 9, .k = 7, .type = WF_TYPE_F16}, 0, false},
+        {{.m = 9, .n = 1, .k = 7, .type = WF_TYPE_F16}, 0, false},
+        {{.m = 2, .n = 2, .k = 4, .type = WF_TYPE_F16}, 0, true},
+        {{.m = 3, .n = 6, .k = 5, .type = WF_TYPE_I8}, 4, false},
+        {{.m = 1, .n = 1, .k = 1, .type = WF_TYPE_F16}, 5, true}, /* both are copied */
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        product p = {.device = *state, .params = cases[n].params};
+        p.params.size = sizeof p.params;
+        const wfi_problem problem = problem_of(&p);
+        const wfi_point point = emulated_point(&p, &problem, points[cases[n].point]);
+        if (wf_device_caps(p.device)->f16_storage)
+            assert_int_equal(wfi_point_legal(&point, NULL), cases[n].legal);
+    }
 }
 
 /* --------------------------------------------------------------------------------- real devices */
@@ -539,6 +605,7 @@ int main(void)
         cmocka_unit_test(few_steps_are_right),
         cmocka_unit_test(small_integers_are_exact),
         cmocka_unit_test(nan_and_infinity_propagate),
+        cmocka_unit_test(matrices_of_less_than_a_chunk_are_refused),
     };
     const struct CMUnitTest real[] = {cmocka_unit_test(real_variant_is_right)};
     const int failed = cmocka_run_group_tests(pretended, pretend, test_device_teardown);

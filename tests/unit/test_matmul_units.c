@@ -128,6 +128,39 @@ static void shallow_tiles_are_for_short_sums(void **state)
     assert_true(shallow > 20);
 }
 
+/* C = A B^T in f16 with rows of k elements. */
+static wfi_problem of_rows(uint64_t m, uint64_t n, uint64_t k)
+{
+    wfi_problem problem = {
+        .family = WF_FAMILY_MATMUL, .type = WF_TYPE_F16, .matmul = wfi_matmul_plain(m, n, k)};
+    problem.matmul.transpose_b = true;
+    problem.matmul.ldb = k;
+    return problem;
+}
+
+/* Where rows begin at any element, twice as much of a tile is in registers on its way, and an H200
+ * took up to twice as long with stream-K as is expected. */
+static void rows_that_begin_anywhere_share_no_tiles(void **state)
+{
+    (void)state;
+    const wf_caps caps = gpu_matrix_units(WFI_NVIDIA);
+    uint32_t direct[2] = {0, 0}, shared[2] = {0, 0}; /* of whole vectors, of others */
+    for (uint64_t m = 200; m < 20000; m += m / 2)
+        for (uint64_t n = 100; n < 1500; n += n / 2)
+            for (uint64_t k = 1600; k < 12000; k += 1600)
+                for (int any = 0; any < 2; any++) {
+                    const wfi_problem problem = of_rows(m, n, k + (any ? 3 : 0));
+                    const wfi_point point = point_of(&caps, &problem);
+                    const bool copies = wfi_point_value(&point, MATMUL_ID_PACK, 0) > 0;
+                    direct[any] += !copies;
+                    shared[any] += !copies && wfi_point_value(&point, MATMUL_ID_STREAM_K, 0) > 0;
+                }
+    printf("%u and %u without copies, of which %u and %u share tiles\n", direct[0], direct[1],
+           shared[0], shared[1]);
+    assert_true(shared[0] > 20 && direct[1] > 20);
+    assert_int_equal(shared[1], 0);
+}
+
 /* Bytes that loads of 128 x 256 x `steps` tiles take as long as, for each step of 2048. */
 static double loaded(bool transpose_a, bool transpose_b, uint32_t steps)
 {
@@ -283,6 +316,7 @@ int main(void)
         cmocka_unit_test(what_was_not_measured_is_not_shared),
         cmocka_unit_test(rows_of_b_are_few),
         cmocka_unit_test(shallow_tiles_are_for_short_sums),
+        cmocka_unit_test(rows_that_begin_anywhere_share_no_tiles),
         cmocka_unit_test(pieces_of_lines_are_loaded),
         cmocka_unit_test(refits_by_the_size),
         cmocka_unit_test(few_tiles_are_split),

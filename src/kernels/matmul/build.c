@@ -12,6 +12,7 @@
 #include "wfi_shaders.h"
 
 #define MOST_STEPS 65536  /* of a plan; more means a device whose bindings are far too small */
+#define WHOLE_VECTORS 7   /* VEC4 of products whose A, B and C all move in vectors */
 #define REDUCED_AT_ONCE 8 /* AT_ONCE of matmul_reduce.comp: loads under way a work-item */
 
 /* -------------------------------------------------------------------------------- constants */
@@ -27,14 +28,40 @@ static uint64_t chunk_of(const wfi_matmul_builder *b, const wfi_matmul_slab *s)
     return (units + b->tile.split_k - 1) / b->tile.split_k * unit;
 }
 
-/* Whether a part of the sum takes few passes and ends with steps that are no whole tile, but are
- * whole vectors of 16 bytes. */
+/* Whether a part of the sum takes few passes and ends with steps that are no whole tile. Rows along
+ * the sum that move in vectors of 16 bytes have whole ones. */
 static bool has_few_steps(const wfi_matmul_builder *b)
 {
     const uint64_t k = b->p->k, steps = wfi_least(k, chunk_of(b, &b->whole));
     return !b->p->varies && !b->tile.packed && b->whole.k == k && k % b->tile.k != 0 &&
-           k % wfi_matmul_chunk(b->point->problem->type) == 0 && steps > b->tile.k &&
-           steps <= (uint64_t)FEW_PASSES * b->tile.k;
+           steps > b->tile.k && steps <= (uint64_t)FEW_PASSES * b->tile.k;
+}
+
+/* Slabs this thin may begin between the vectors of a row. */
+static bool has_thin_slabs(const wfi_matmul_builder *b)
+{
+    const wfi_matmul_problem *p = b->p;
+    return (b->whole.m % WFI_SLAB_UNIT || b->whole.n % WFI_SLAB_UNIT ||
+            b->whole.k % WFI_SLAB_UNIT) &&
+           (b->whole.m < p->m || b->whole.n < p->n || b->whole.k < p->k);
+}
+
+static const wfi_spirv *module_of(const wfi_matmul_builder *b, uint32_t stage, uint32_t vec4)
+{
+    const wfi_variant *v = b->point->variant;
+    const wf_type type = b->point->problem->type;
+    const wfi_spirv *const modules[WFI_MODULE_KINDS] = {
+        [WFI_MODULE] = v->modules[type],
+        [WFI_MODULE_SECOND] = v->second[type],
+        [WFI_MODULE_FEW_STEPS] = v->few_steps[type],
+    };
+    int kind = stage & STREAM_K   ? WFI_MODULE_SECOND
+               : has_few_steps(b) ? WFI_MODULE_FEW_STEPS
+                                  : WFI_MODULE;
+    if (!modules[kind])
+        kind = WFI_MODULE;
+    return vec4 != WHOLE_VECTORS && v->any_rows[kind][type] ? v->any_rows[kind][type]
+                                                            : modules[kind];
 }
 
 static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_desc *desc)
@@ -46,18 +73,11 @@ static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_
     wfi_matmul_set_constant(desc, MATMUL_ID_ACTIVATION, finishes ? (uint32_t)p->activation : 0);
     if (stage & KEEPS_SUMS)
         wfi_matmul_set_constant(desc, MATMUL_ID_OUTPUT, 1);
-    const wfi_spirv *stream_k = b->point->variant->second[b->point->problem->type];
-    if ((stage & STREAM_K) && stream_k)
-        desc->spirv = stream_k;
-    else if (stage & STREAM_K)
+    if (has_thin_slabs(b))
+        wfi_matmul_set_constant(desc, MATMUL_ID_VEC4, 0);
+    desc->spirv = module_of(b, stage, wfi_matmul_constant(desc, MATMUL_ID_VEC4));
+    if ((stage & STREAM_K) && !b->point->variant->second[b->point->problem->type])
         wfi_pipeline_constant(desc, MATMUL_ID_PARTIAL_TILES, 1);
-    const wfi_spirv *few_steps = b->point->variant->few_steps[b->point->problem->type];
-    if (!(stage & STREAM_K) && few_steps && has_few_steps(b))
-        desc->spirv = few_steps;
-    if (b->whole.m % WFI_SLAB_UNIT || b->whole.n % WFI_SLAB_UNIT || b->whole.k % WFI_SLAB_UNIT)
-        /* Slabs this thin may begin between the vectors of a row. */
-        if (b->whole.m < p->m || b->whole.n < p->n || b->whole.k < p->k)
-            wfi_matmul_set_constant(desc, MATMUL_ID_VEC4, 0);
 }
 
 static wf_result stage_pipeline(wfi_matmul_builder *b, uint32_t stage, uint32_t *index)

@@ -38,7 +38,7 @@ static double whole_lines(double rows, double bytes)
 }
 
 /* Registers of 32 bits of a work-item: its part of the sums, of two fragments of each operand, and
- * of a tile that is loaded. */
+ * of a tile that is loaded, twice where rows begin at any element. */
 static double registers_of(const wfi_point *point, const matrix_group *g)
 {
     const uint32_t *v = point->values;
@@ -47,7 +47,7 @@ static double registers_of(const wfi_point *point, const matrix_group *g)
                      ((double)v[MATMUL_ID_SUB_M] + v[MATMUL_ID_SUB_N]) * v[MATMUL_ID_FRAG_K];
     return v[MATMUL_ID_SUB_M] * (double)v[MATMUL_ID_SUB_N] / lanes +
            2 * fragments * g->element / 4 / lanes +
-           (g->m + g->n) * g->k * g->element / 4 / g->items + OTHER_REGISTERS;
+           (1 + g->narrow) * (g->m + g->n) * g->k * g->element / 4 / g->items + OTHER_REGISTERS;
 }
 
 static double resident(const wfi_point *point, const matrix_group *g)

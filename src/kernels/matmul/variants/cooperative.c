@@ -117,6 +117,18 @@ static bool packs_fit(const wfi_point *point)
     return bits <= 3 && wfi_matmul_can_pack(point, bits);
 }
 
+/* Elements of rows that begin anywhere are put together from whole chunks of memory. */
+static bool has_chunks(const wfi_point *point)
+{
+    const uint32_t whole = wfi_matmul_chunk_bits(point->problem) | point->values[MATMUL_ID_PACK];
+    uint64_t elements[3];
+    wfi_matmul_extents(&point->problem->matmul, elements);
+    for (uint32_t operand = 0; operand < 2; operand++)
+        if (!(whole & 1u << operand) && elements[operand] < wfi_matmul_chunk(point->problem->type))
+            return false;
+    return true;
+}
+
 static bool f16x2_allowed(const wfi_point *point)
 {
     const wfi_matmul_problem *p = &point->problem->matmul;
@@ -147,6 +159,9 @@ static const wfi_constraint constraints[] = {
     {"subgroup must be a size that the device can be held to", subgroup_offered},
     {"pack must be at most 3, and each copy and each matrix must fit one storage-buffer binding",
      packs_fit},
+    {"a matrix must have 16 bytes where its rows are not multiples of 16 bytes, which is what is "
+     "loaded at a time",
+     has_chunks},
     {"f16x2 is for fast math alone, with pack 3 and a batch of one product", f16x2_allowed},
     {WFI_STREAM_K_REASON, may_stream_k},
 };
@@ -241,6 +256,8 @@ const wfi_variant wfi_matmul_cooperative = {
     .modules = WFI_MODULES_matmul_cooperative,
     .second = WFI_MODULES_matmul_stream_k,
     .few_steps = WFI_MODULES_matmul_few_steps,
+    .any_rows = {WFI_MODULES_matmul_any_rows, WFI_MODULES_matmul_any_stream_k,
+                 WFI_MODULES_matmul_any_few_steps},
     MATRIX_ROW,
     .storage_buffers = WF_MATMUL_BINDINGS,
 };
