@@ -537,6 +537,59 @@ static void matrices_of_less_than_a_chunk_are_refused(void **state)
     }
 }
 
+static bool has_kernel(const wf_plan *plan, const char *name)
+{
+    for (uint32_t i = 0; i < wf_plan_kernel_count(plan); i++) {
+        wf_plan_kernel kernel = {.size = sizeof kernel};
+        assert_int_equal(wf_plan_describe_kernel(plan, i, &kernel), WF_SUCCESS);
+        if (kernel.main && strcmp(kernel.name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Vectors keep modules of their own, beside those of rows that begin at any element, of stream-K
+ * and of few steps. */
+static void modules_follow_rows_and_steps(void **state)
+{
+    static const struct {
+        wf_matmul_params params;
+        uint32_t stream_k;
+        const char *kernel;
+    } cases[] = {
+        {{.m = 64, .n = 64, .k = 96}, 0, "matmul_emulated_f16"},
+        {{.m = 64, .n = 64, .k = 95}, 0, "matmul_any_rows_few_steps_emulated_f16"},
+        {{.m = 64, .n = 64, .k = 289}, 0, "matmul_any_rows_emulated_f16"},
+        {{.m = 64, .n = 33, .k = 96, .transpose_b = true}, 0, "matmul_any_rows_emulated_f16"},
+        {{.m = 64, .n = 64, .k = 72}, 0, "matmul_few_steps_emulated_f16"},
+        {{.m = 32, .n = 96, .k = 96}, 1, "matmul_stream_k_emulated_f16"},
+        {{.m = 32, .n = 96, .k = 96}, 1, "matmul_emulated_f16"}, /* of whole waves */
+        {{.m = 32, .n = 90, .k = 75}, 1, "matmul_any_rows_stream_k_emulated_f16"},
+    };
+    wf_device *device = *state;
+    const uint32_t units = device->caps.compute_units;
+    device->caps.compute_units = 2;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        product p = {.device = device, .params = cases[n].params};
+        p.params.size = sizeof p.params;
+        p.params.type = WF_TYPE_F16;
+        const wfi_problem problem = problem_of(&p);
+        wf_plan *plan = NULL;
+        wfi_point point = emulated_point(&p, &problem, points[0]);
+        wfi_point_set(&point, MATMUL_ID_STREAM_K, cases[n].stream_k);
+        const wfi_choice choice = {point, "forced", &wfi_family_matmul};
+        if (!wfi_point_legal(&point, NULL)) {
+            assert_false(device->caps.f16_storage);
+            continue;
+        }
+        assert_int_equal(wfi_plan_create(device, &choice, &p.params, &plan), WF_SUCCESS);
+        if (!has_kernel(plan, cases[n].kernel))
+            fail_msg("case %zu: there is no kernel %s", n, cases[n].kernel);
+        wf_plan_destroy(&plan);
+    }
+    device->caps.compute_units = units;
+}
+
 /* --------------------------------------------------------------------------------- real devices */
 
 /* Where the device has matrix units: the model's values, without and with stream-K, and drawn
@@ -606,6 +659,7 @@ int main(void)
         cmocka_unit_test(small_integers_are_exact),
         cmocka_unit_test(nan_and_infinity_propagate),
         cmocka_unit_test(matrices_of_less_than_a_chunk_are_refused),
+        cmocka_unit_test(modules_follow_rows_and_steps),
     };
     const struct CMUnitTest real[] = {cmocka_unit_test(real_variant_is_right)};
     const int failed = cmocka_run_group_tests(pretended, pretend, test_device_teardown);
