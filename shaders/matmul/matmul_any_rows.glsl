@@ -1,6 +1,7 @@
 // The operands of matmul_operands.glsl where rows begin at any element: CHUNK elements then lie in
 // two chunks of memory, which are put together when both have arrived, on their way to shared
-// memory. Where VEC4_X an operand moves as it does there.
+// memory. Behind the last column of the product lies what follows in memory, which reaches no
+// element that is stored. Where VEC4_X an operand moves as it does there.
 //
 // Needs RAW, an unsigned type of an element's width.
 layout(std430, set = 0, binding = 0) readonly buffer RawA { RAW raw_A[]; };

@@ -28,8 +28,8 @@ typedef enum wfi_rate {
     WFI_RATE_MATRIX_MULTIPLY_ADD,  /* of all work-groups of a compute unit */
     WFI_RATE_MATRIX_SUBGROUP,      /* the same, of one subgroup */
     WFI_RATE_MATRIX_LOAD_BYTE,     /* of operands that a compute unit loads, */
-    WFI_RATE_MATRIX_NARROW_LOAD,   /* more for a single element in place of vectors, */
-    WFI_RATE_MATRIX_NARROW_WAIT,   /* and for each that a work-item loads */
+    WFI_RATE_MATRIX_NARROW_LOAD,   /* more for an element of rows that are no vectors, */
+    WFI_RATE_MATRIX_NARROW_WAIT,   /* and for each of these that a work-item loads */
     WFI_RATE_MATRIX_OUTPUT,        /* where rows of C are vectors, */
     WFI_RATE_MATRIX_NARROW_OUTPUT, /* and where not */
     WFI_RATE_PACK_BYTE,            /* read or written by packing */

@@ -1,7 +1,8 @@
 /* A step of the sum in a work-group takes a time of its own (loads, shared memory, barriers), its
  * products on the unit that work-groups share, and its products in one subgroup after the other;
- * operands are loaded by vectors or by elements. Every term is a factor of one rate, so that least
- * squares find the rates. What it chose of drawn products: bench/notes/matmul.md#calibration. */
+ * rows of operands are vectors or begin at any element. Every term is a factor of one rate, so that
+ * least squares find the rates. What it chose of drawn products:
+ * bench/notes/matmul.md#calibration. */
 #include "kernels/matmul/matrix_time.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ typedef struct matrix_group {
     double m, n, k, subgroups, items, element;
     double groups, steps, held;
     double bytes;  /* of a tile of A and of B, as far as loads of them take time */
-    double narrow; /* fraction of the operands that is loaded by elements */
+    double narrow; /* fraction of the operands whose rows begin at any element */
 } matrix_group;
 
 #define LINE 128 /* bytes of a cache's line */
