@@ -161,6 +161,31 @@ static void rows_that_begin_anywhere_share_no_tiles(void **state)
     assert_int_equal(shared[1], 0);
 }
 
+/* A work-item has two chunks of memory on their way for each that is used, so that a compute unit
+ * holds fewer work-groups. */
+static void rows_that_begin_anywhere_take_registers(void **state)
+{
+    (void)state;
+    static const uint32_t block[][2] = {
+        {MATMUL_ID_TILE_M, 64}, {MATMUL_ID_TILE_N, 64}, {MATMUL_ID_TILE_K, 32},
+        {MATMUL_ID_SUB_M, 32},  {MATMUL_ID_SUB_N, 32},  {MATMUL_ID_SUBS_K, 1},
+        {MATMUL_ID_SPLIT_K, 1}, {MATMUL_ID_PACK, 0},    {MATMUL_ID_STREAM_K, 0},
+    };
+    const wf_caps caps = gpu_matrix_units(WFI_NVIDIA);
+    double held[3];
+    for (int n = 0; n < 3; n++) { /* vectors, others, and others that are copied */
+        const wfi_problem problem = of_rows(4096, 4096, n ? 4099 : 4096);
+        wfi_point point = point_of(&caps, &problem);
+        for (size_t i = 0; i < sizeof block / sizeof *block; i++)
+            wfi_point_set(&point, block[i][0], block[i][1]);
+        wfi_point_set(&point, MATMUL_ID_PACK, n == 2 ? 3 : 0);
+        held[n] = wfi_matmul_matrix_resident(&point);
+    }
+    printf("%g of vectors, %g of others, %g of copies\n", held[0], held[1], held[2]);
+    assert_true(held[1] < held[0]);
+    assert_true(held[2] == held[0]);
+}
+
 /* Bytes that loads of 128 x 256 x `steps` tiles take as long as, for each step of 2048. */
 static double loaded(bool transpose_a, bool transpose_b, uint32_t steps)
 {
@@ -317,6 +342,7 @@ int main(void)
         cmocka_unit_test(rows_of_b_are_few),
         cmocka_unit_test(shallow_tiles_are_for_short_sums),
         cmocka_unit_test(rows_that_begin_anywhere_share_no_tiles),
+        cmocka_unit_test(rows_that_begin_anywhere_take_registers),
         cmocka_unit_test(pieces_of_lines_are_loaded),
         cmocka_unit_test(refits_by_the_size),
         cmocka_unit_test(few_tiles_are_split),
