@@ -44,8 +44,9 @@ static const wfi_rates gpu_rates = {{[WFI_RATE_START] = 2.64,
                                      [WFI_RATE_MATRIX_MULTIPLY_ADD] = 1.78e-7,
                                      [WFI_RATE_MATRIX_SUBGROUP] = 6.18e-7,
                                      [WFI_RATE_MATRIX_LOAD_BYTE] = 1.36e-5,
-                                     /* Since then 0.87, 0.89 and 0.91 of what they were: as a
-                                      * calibration of an H200 before and after. */
+                                     /* Since rows that begin at any element come in chunks, a
+                                      * calibration of an H200 finds these to be 0.87, 0.89 and
+                                      * 0.91 of what they were. */
                                      [WFI_RATE_MATRIX_NARROW_LOAD] = 0.87 * 4.14e-5,
                                      [WFI_RATE_MATRIX_NARROW_WAIT] = 0.89 * 7.26e-3,
                                      [WFI_RATE_MATRIX_OUTPUT] = 1.25e-4,

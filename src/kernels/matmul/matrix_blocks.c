@@ -154,9 +154,8 @@ static uint32_t subgroup_for(const wf_caps *caps)
                : caps->subgroup_size;
 }
 
-/* Whether a subgroup's sums, the fragments that feed them and its loads of a tile, of which there
- * are two where rows begin at any element, fit its registers, where the device is one whose
- * subgroups have a fixed number of them. */
+/* Whether a subgroup's sums, the fragments that feed them and its loads of a tile fit its
+ * registers, where the device is one whose subgroups have a fixed number of them. */
 static bool holds_registers(const wfi_point *point)
 {
     const uint32_t *v = point->values;
@@ -167,12 +166,10 @@ static bool holds_registers(const wfi_point *point)
         return true;
     const uint32_t count = v[MATMUL_ID_TILE_M] / v[MATMUL_ID_SUB_M] * v[MATMUL_ID_TILE_N] /
                            v[MATMUL_ID_SUB_N] * v[MATMUL_ID_SUBS_K];
-    const uint32_t whole = wfi_matmul_chunk_bits(point->problem) | v[MATMUL_ID_PACK],
-                   rows = v[MATMUL_ID_TILE_M] * (whole & 1 ? 1 : 2) +
-                          v[MATMUL_ID_TILE_N] * (whole & 2 ? 1 : 2);
     const uint32_t sums = v[MATMUL_ID_SUB_M] * v[MATMUL_ID_SUB_N],
                    feeding = (v[MATMUL_ID_SUB_M] + v[MATMUL_ID_SUB_N]) * v[MATMUL_ID_FRAG_K],
-                   loads = rows * v[MATMUL_ID_TILE_K] / count;
+                   loads =
+                       (v[MATMUL_ID_TILE_M] + v[MATMUL_ID_TILE_N]) * v[MATMUL_ID_TILE_K] / count;
     return sums + (feeding + loads) * element / 4 <= (uint32_t)(fill * words);
 }
 
