@@ -253,7 +253,7 @@ static const wf_matmul_params problems[] = {
      .batch = 3,
      .stride_b = WF_STRIDE_SHARED,
      .output = WF_MATMUL_OUTPUT_SUMS},
-    {.m = 67, .n = 35, .k = 97, .batch = 2}, /* of which A and B have no whole chunks */
+    {.m = 67, .n = 35, .k = 97, .batch = 2}, /* whose rows are no multiples of a chunk */
 };
 
 #define PROBLEMS (sizeof problems / sizeof *problems)

@@ -75,7 +75,7 @@ static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_
         wfi_matmul_set_constant(desc, MATMUL_ID_OUTPUT, 1);
     if (has_thin_slabs(b))
         wfi_matmul_set_constant(desc, MATMUL_ID_VEC4, 0);
-    desc->spirv = module_of(b, stage, wfi_matmul_constant(desc, MATMUL_ID_VEC4));
+    desc->spirv = module_of(b, stage, wfi_matmul_get_constant(desc, MATMUL_ID_VEC4));
     if ((stage & STREAM_K) && !b->point->variant->second[b->point->problem->type])
         wfi_pipeline_constant(desc, MATMUL_ID_PARTIAL_TILES, 1);
 }

@@ -24,7 +24,7 @@ void wfi_matmul_set_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t valu
             desc->constants[i].value = value;
 }
 
-uint32_t wfi_matmul_constant(const wfi_pipeline_desc *desc, uint32_t id)
+uint32_t wfi_matmul_get_constant(const wfi_pipeline_desc *desc, uint32_t id)
 {
     for (uint32_t i = 0; i < desc->constant_count; i++)
         if (desc->constants[i].id == id)

@@ -32,6 +32,6 @@ void wfi_matmul_constants(const wfi_point *point, wfi_pipeline_desc *desc);
 void wfi_matmul_set_constant(wfi_pipeline_desc *desc, uint32_t id, uint32_t value);
 
 /* 0: the kernel has none of that number. */
-uint32_t wfi_matmul_constant(const wfi_pipeline_desc *desc, uint32_t id);
+uint32_t wfi_matmul_get_constant(const wfi_pipeline_desc *desc, uint32_t id);
 
 #endif
