@@ -57,24 +57,16 @@ uvec4 first_of(uvec4 chunk, uint count)
     }                                                                                              \
     void fetch_##X(uint k0)                                                                        \
     {                                                                                              \
-        if (VEC4_##X) {                                                                            \
-            uint step = step_##X(k0) / CHUNK;                                                      \
-            UNROLLED for (uint n = 0; n < FETCH_##X; n++)                                          \
-                if (has_##X(n))                                                                    \
-                    fetched_##X[n] = chunks_##X[from_##X[n] + step];                               \
-        } else                                                                                     \
+        if (VEC4_##X)                                                                              \
+            fetch_vectors_##X(k0);                                                                 \
+        else                                                                                       \
             fetch_across_##X(k0, TILE_K);                                                          \
     }                                                                                              \
     void fetch_tail_##X(uint k0, uint end)                                                         \
     {                                                                                              \
-        if (VEC4_##X) {                                                                            \
-            UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                        \
-                uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X * CHUNK;  \
-                fetched_##X[n] = uvec4(0);                                                         \
-                if (has_##X(n) && k0 + (SUM_ROWS_##X ? row : column) < end)                        \
-                    fetched_##X[n] = chunks_##X[from_##X[n] + step_##X(k0) / CHUNK];               \
-            }                                                                                      \
-        } else                                                                                     \
+        if (VEC4_##X)                                                                              \
+            fetch_vectors_tail_##X(k0, end);                                                       \
+        else                                                                                       \
             fetch_across_##X(k0, end - k0);                                                        \
     }                                                                                              \
     /* CHUNK elements from `at` on, singly, where memory ends within a chunk. */                   \
@@ -98,18 +90,13 @@ uvec4 first_of(uvec4 chunk, uint count)
             chunk = first_of(chunk, SUM_ROWS_##X ? (row < left_##X ? CHUNK : 0)                    \
                                                  : max(left_##X, column) - column);                \
         return chunk;                                                                              \
-    }                                                                                              \
-    void keep_##X()                                                                                \
-    {                                                                                              \
-        UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                            \
-            uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X;              \
-            if (has_##X(n))                                                                        \
-                tiles[FIRST_##X + row * PITCH_##X + column] =                                      \
-                    VEC4_##X ? fetched_##X[n] : chunk_##X(n, row, column * CHUNK);                 \
-        }                                                                                          \
     }
+
+#define KEPT(X, n, row, column) (VEC4_##X ? fetched_##X[n] : chunk_##X(n, row, column))
 
 DEFINE_PLACES(A, a)
 DEFINE_PLACES(B, b)
+DEFINE_FETCH(A, fetch_vectors)
+DEFINE_FETCH(B, fetch_vectors)
 DEFINE_OPERAND(A)
 DEFINE_OPERAND(B)

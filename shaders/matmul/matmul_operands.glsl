@@ -52,21 +52,16 @@ uint from_A[FETCH_A], from_B[FETCH_B];
         return part_##X + k0 * (SUM_ROWS_##X ? push.ld##x : 1);                                    \
     }
 
-#ifdef ANY_ROWS
-#include "matmul_any_rows.glsl"
-#else
-#define FROM_UNIT_A CHUNK
-#define FROM_UNIT_B CHUNK
-
-#define DEFINE_OPERAND(X)                                                                          \
-    void fetch_##X(uint k0)                                                                        \
+// Tiles of vectors; of fetch_tail the steps from `end` on are zero.
+#define DEFINE_FETCH(X, fetch)                                                                     \
+    void fetch##_##X(uint k0)                                                                      \
     {                                                                                              \
         uint step = step_##X(k0) / CHUNK;                                                          \
         UNROLLED for (uint n = 0; n < FETCH_##X; n++)                                              \
             if (has_##X(n))                                                                        \
                 fetched_##X[n] = chunks_##X[from_##X[n] + step];                                   \
     }                                                                                              \
-    void fetch_tail_##X(uint k0, uint end)                                                         \
+    void fetch##_tail_##X(uint k0, uint end)                                                       \
     {                                                                                              \
         UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                            \
             uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X * CHUNK;      \
@@ -76,18 +71,30 @@ uint from_A[FETCH_A], from_B[FETCH_B];
                 continue;                                                                          \
             fetched_##X[n] = chunks_##X[from_##X[n] + step_##X(k0) / CHUNK];                       \
         }                                                                                          \
-    }                                                                                              \
+    }
+
+#ifdef ANY_ROWS
+#include "matmul_any_rows.glsl"
+#else
+#define FROM_UNIT_A CHUNK
+#define FROM_UNIT_B CHUNK
+#define KEPT(X, n, row, column) fetched_##X[n]
+DEFINE_PLACES(A, a)
+DEFINE_PLACES(B, b)
+DEFINE_FETCH(A, fetch)
+DEFINE_FETCH(B, fetch)
+#endif
+
+// KEPT(X, n, row, column): what was fetched as number n, for that row and column of the tile.
+#define DEFINE_KEEP(X)                                                                             \
     void keep_##X()                                                                                \
     {                                                                                              \
         UNROLLED for (uint n = 0; n < FETCH_##X; n++) {                                            \
             uint row = item_##X(n) / COLUMNS_##X, column = item_##X(n) % COLUMNS_##X;              \
             if (has_##X(n))                                                                        \
-                tiles[FIRST_##X + row * PITCH_##X + column] = fetched_##X[n];                      \
+                tiles[FIRST_##X + row * PITCH_##X + column] = KEPT(X, n, row, column * CHUNK);     \
         }                                                                                          \
     }
 
-DEFINE_PLACES(A, a)
-DEFINE_PLACES(B, b)
-DEFINE_OPERAND(A)
-DEFINE_OPERAND(B)
-#endif
+DEFINE_KEEP(A)
+DEFINE_KEEP(B)
