@@ -21,6 +21,7 @@
 #include "core/timing.h"
 #include "kernels/matmul/matmul.h"
 #include "product.h"
+#include "tool/cases/cases.h"
 #include "tool/cases/drawn.h"
 #include "tool/cases/random.h"
 
@@ -48,7 +49,7 @@ typedef struct timed {
 static void print_choice(wf_device *device, const wfi_case_problem *p)
 {
     const wf_tuning tuning = {.size = sizeof tuning, .no_tuning = true};
-    const wf_matmul_params params = bench_product_params(p);
+    const wf_matmul_params params = wfi_product_params(p);
     wfi_problem problem = {.family = WF_FAMILY_MATMUL, .type = p->type};
     wfi_choice found;
     if (wfi_matmul_problem_of(NULL, &params, &problem.matmul) != WF_SUCCESS ||

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tool/cases/cases.h"
+
 static uint64_t batch_of(const wfi_case_problem *p)
 {
     return p->batch ? p->batch : 1;
@@ -21,18 +23,6 @@ double bench_product_operations(const wfi_case_problem *p)
     return 2.0 * (double)p->a * (double)p->b * (double)p->c * (double)batch_of(p);
 }
 
-wf_matmul_params bench_product_params(const wfi_case_problem *p)
-{
-    return (wf_matmul_params){.size = sizeof(wf_matmul_params),
-                              .m = p->a,
-                              .n = p->b,
-                              .k = p->c,
-                              .type = p->type,
-                              .batch = p->batch,
-                              .transpose_a = p->transpose_a,
-                              .transpose_b = p->transpose_b};
-}
-
 wf_result bench_product_plan(wf_device *device, const wfi_case_problem *p, const char *variant,
                              const wf_constant *constants, uint32_t count, wf_plan **plan)
 {
@@ -41,7 +31,7 @@ wf_result bench_product_plan(wf_device *device, const wfi_case_problem *p, const
                               .no_tuning = true,
                               .constants = constants,
                               .constant_count = count};
-    wf_matmul_params params = bench_product_params(p);
+    wf_matmul_params params = wfi_product_params(p);
     params.tuning = &tuning;
     return wf_matmul_plan(device, &params, plan);
 }

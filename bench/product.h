@@ -7,7 +7,6 @@
 /* The last type where none has the name. */
 wf_type bench_product_type(const char *name);
 double bench_product_operations(const wfi_case_problem *p);
-wf_matmul_params bench_product_params(const wfi_case_problem *p);
 /* By the model alone, but for the variant (NULL: the model's) and the constants. */
 wf_result bench_product_plan(wf_device *device, const wfi_case_problem *p, const char *variant,
                              const wf_constant *constants, uint32_t count, wf_plan **plan);

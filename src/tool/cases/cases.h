@@ -4,6 +4,7 @@
 #define WFI_TOOL_CASES_CASES_H
 
 #include "io/csr.h"
+#include "tool/cases/problem.h"
 #include "tool/cli/session.h"
 
 typedef struct wfi_matmul_request {
@@ -16,6 +17,7 @@ typedef struct wfi_matmul_request {
     bool untimed; /* the answer and its check are enough */
 } wfi_matmul_request;
 
+wf_matmul_params wfi_product_params(const wfi_case_problem *p); /* but for the tuning */
 /* "5 of 100x200x300 A^T B^T fast": m, n and k, and what else of the parameters names tell. */
 void wfi_product_name(const uint64_t extent[3], const wf_matmul_params *params, char *name,
                       size_t bytes);

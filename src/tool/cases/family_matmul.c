@@ -76,7 +76,7 @@ static void describe(const wfi_study *study, wf_problem *problem)
     problem->matmul = &study->product;
 }
 
-static wf_matmul_params params_of(const wfi_case_problem *p)
+wf_matmul_params wfi_product_params(const wfi_case_problem *p)
 {
     return (wf_matmul_params){.size = sizeof(wf_matmul_params),
                               .m = p->a,
@@ -91,7 +91,7 @@ static wf_matmul_params params_of(const wfi_case_problem *p)
 
 static void name_problem(wfi_case_problem *p)
 {
-    const wf_matmul_params params = params_of(p);
+    const wf_matmul_params params = wfi_product_params(p);
     wfi_product_name((const uint64_t[]){p->a, p->b, p->c}, &params, p->name, sizeof p->name);
 }
 
@@ -102,7 +102,7 @@ static void run_problem(wfi_session *session, const wfi_case_problem *p, double 
                                         .n = p->b,
                                         .k = p->c,
                                         .type = p->type,
-                                        .more = params_of(p),
+                                        .more = wfi_product_params(p),
                                         .budget_seconds = seconds};
     wfi_case_matmul(session, &request, out, NULL);
 }
@@ -125,14 +125,14 @@ static bool data(const wfi_case_problem *p, uint64_t seed, wfi_problem_data *out
     (void)seed;
     (void)error;
     wf_matmul_params *own = out->own;
-    *own = params_of(p);
+    *own = wfi_product_params(p);
     params->matmul = own;
     return true;
 }
 
 static void facts(const wfi_case_problem *p, wfi_result_case *out)
 {
-    const wf_matmul_params params = params_of(p);
+    const wf_matmul_params params = wfi_product_params(p);
     wfi_matmul_facts(&params, out);
 }
 
