@@ -28,14 +28,24 @@ bool wfi_kernel_spills(const wf_kernel_info *kernel)
     return kernel->spilled > 0 || statistic(kernel, memory, WFI_COUNT(memory)) > 0;
 }
 
+const wfi_spirv *wfi_variant_module(const wfi_variant *variant, int kind, wf_type type)
+{
+    const wfi_spirv *const modules[WFI_MODULE_KINDS] = {
+        [WFI_MODULE] = variant->modules[type],
+        [WFI_MODULE_SECOND] = variant->second[type],
+        [WFI_MODULE_FEW_STEPS] = variant->few_steps[type],
+    };
+    return modules[kind];
+}
+
 bool wfi_is_main_kernel(const wfi_point *point, const wfi_spirv *spirv)
 {
     const wf_type type = point->problem->type;
     for (int kind = 0; kind < WFI_MODULE_KINDS; kind++)
-        if (spirv == point->variant->any_rows[kind][type])
+        if (spirv == wfi_variant_module(point->variant, kind, type) ||
+            spirv == point->variant->any_rows[kind][type])
             return true;
-    return spirv == point->variant->modules[type] || spirv == point->variant->second[type] ||
-           spirv == point->variant->few_steps[type];
+    return false;
 }
 
 #define TMU_BYTES 64            /* of a register of 16 lanes, in which V3DV 25.0 tells its spills */

@@ -255,6 +255,8 @@ typedef struct wfi_choice {
 wf_plan_info wfi_describe_choice(const wfi_choice *choice);
 void wfi_describe_pipeline(const wfi_point *point, const wfi_pipeline *pipeline, uint64_t groups,
                            wf_kernel_info *kernel);
+/* The variant's module of a kind (WFI_MODULE…), for rows of vectors; NULL: there is none. */
+const wfi_spirv *wfi_variant_module(const wfi_variant *variant, int kind, wf_type type);
 /* Whether a module is the variant's own, and none that copies, clears or adds partial sums. */
 bool wfi_is_main_kernel(const wfi_point *point, const wfi_spirv *spirv);
 /* Whether the driver says that the kernel keeps registers in memory. */

@@ -50,18 +50,13 @@ static const wfi_spirv *module_of(const wfi_matmul_builder *b, uint32_t stage, u
 {
     const wfi_variant *v = b->point->variant;
     const wf_type type = b->point->problem->type;
-    const wfi_spirv *const modules[WFI_MODULE_KINDS] = {
-        [WFI_MODULE] = v->modules[type],
-        [WFI_MODULE_SECOND] = v->second[type],
-        [WFI_MODULE_FEW_STEPS] = v->few_steps[type],
-    };
     int kind = stage & STREAM_K   ? WFI_MODULE_SECOND
                : has_few_steps(b) ? WFI_MODULE_FEW_STEPS
                                   : WFI_MODULE;
-    if (!modules[kind])
+    if (!wfi_variant_module(v, kind, type))
         kind = WFI_MODULE;
-    return vec4 != WHOLE_VECTORS && v->any_rows[kind][type] ? v->any_rows[kind][type]
-                                                            : modules[kind];
+    const wfi_spirv *any_rows = v->any_rows[kind][type];
+    return vec4 != WHOLE_VECTORS && any_rows ? any_rows : wfi_variant_module(v, kind, type);
 }
 
 static void set_stage(const wfi_matmul_builder *b, uint32_t stage, wfi_pipeline_desc *desc)
